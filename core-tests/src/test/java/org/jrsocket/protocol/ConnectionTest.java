@@ -49,6 +49,7 @@ class ConnectionTest {
         Slab first = new Slab(0x3000, 64, 3, 4);
         Slab small = new Slab(0x7000, 8, 3, 4);
         SlabSource source = mock(SlabSource.class);
+        when(source.isReady(anyInt(), anyInt(), anyBoolean())).thenReturn(true);
         when(source.obtain(anyInt(), anyInt(), anyBoolean())).thenAnswer(asked -> {
             int least = asked.getArgument(1);
             return least <= small.length() ? small : null;
@@ -66,6 +67,33 @@ class ConnectionTest {
         order.verify(source).obtain(128, 65, true);
         order.verify(sink).grant(anyInt(), anyLong(), anyInt(), same(first), anyBoolean());
         verify(source, never()).release(any());
+    }
+
+    /** Nothing else would be granted in its place before the window grows again. */
+    @Test
+    void shouldKeepASlabUntilThereIsALargerOneInItsPlace() {
+        when(sink.room()).thenReturn(16);
+        ConnData fourGrants = ConnData.local(CREDITS, 0x1000, 1, 4, 0x2000, 2, 1 << 20);
+        Slab first = new Slab(0x3000, 64, 3, 4);
+        Slab large = new Slab(0x7000, 128, 3, 4);
+        SlabSource source = mock(SlabSource.class);
+        Connection growing = new Connection(
+                new Inbound(fourGrants, 4, 16, first, 1024),
+                new Outbound(new SendLimits(16, 1, 2, 1 << 16, 0, 4, 1 << 14), fourGrants, 4, 16),
+                new SendMemory(new Slab(0x5000, 64, 5, 6), 64),
+                source,
+                table);
+        growing.received(Imm.data(64), 64);
+        growing.consume(64);
+        growing.build(sink);
+        verify(source, never()).obtain(anyInt(), anyInt(), anyBoolean());
+        verify(source, never()).release(any());
+        when(source.isReady(128, 65, true)).thenReturn(true);
+        when(source.obtain(128, 65, true)).thenReturn(large);
+        assertTrue(Effects.has(growing.memoryCame(), Effects.SEND));
+        growing.build(sink);
+        verify(sink).grant(anyInt(), anyLong(), anyInt(), same(large), anyBoolean());
+        verify(source).release(first);
     }
 
     @Test

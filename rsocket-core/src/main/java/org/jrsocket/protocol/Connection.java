@@ -20,6 +20,7 @@ public final class Connection {
     private final SlabSource source;
     private final GrantTable table;
     private int sequenceAtUpdate;
+    private boolean lendWaits; // for a slab that the source was not ready to give
     private int updatesDue; // data messages that the peer may still answer with a limit, at most all it has credits for
 
     /** Takes over what was made for the connection. Call {@link #open} once the connection is established. */
@@ -205,7 +206,8 @@ public final class Connection {
      */
     public int growToLend() {
         int wanted = in.grantWantedToLend();
-        Slab slab = wanted == 0 ? null : source.obtain(wanted, 1, true);
+        lendWaits = wanted > 0 && !source.isReady(wanted, 1, true);
+        Slab slab = wanted == 0 || lendWaits ? null : source.obtain(wanted, 1, true);
         if (slab == null) {
             return Effects.NONE;
         }
@@ -221,6 +223,12 @@ public final class Connection {
         return in.growUnread() ? grantMemory() : Effects.NONE;
     }
 
+    /** Continues what waited because the source was not {@link SlabSource#isReady ready}: it has more, or refuses. */
+    public int memoryCame() {
+        int effects = lendWaits ? growToLend() : Effects.NONE;
+        return effects | grantMemory();
+    }
+
     private int upkeep(int effects) {
         return Effects.has(effects, Effects.MEMORY) ? effects | grantMemory() : effects;
     }
@@ -228,13 +236,19 @@ public final class Connection {
     /**
      * Grants what should be granted: finished slabs again, or others in their place. A finished slab is given up only
      * for one of the wanted size or for a larger one, because a connection keeps what it has while memory is short.
+     * While the source is not ready, what is finished waits.
      */
     private int grantMemory() {
         boolean granted = false;
         for (Slab slab = in.finished(); slab != null; slab = in.finished()) {
             int wanted = in.grantWanted();
             boolean fits = wanted == 0 || wanted == slab.length();
-            Slab next = fits ? null : source.obtain(wanted, Math.min(wanted, slab.length() + 1), true);
+            int least = Math.min(wanted, slab.length() + 1);
+            if (!fits && !source.isReady(wanted, least, true)) {
+                break;
+            }
+            in.take();
+            Slab next = fits ? null : source.obtain(wanted, least, true);
             if (wanted > 0) {
                 grant(next == null ? slab : next);
                 granted = true;
@@ -243,7 +257,7 @@ public final class Connection {
                 source.release(slab);
             }
         }
-        for (int wanted = in.grantWanted(); wanted > 0; wanted = in.grantWanted()) {
+        for (int wanted = in.grantWanted(); wanted > 0 && source.isReady(wanted, 1, true); wanted = in.grantWanted()) {
             Slab slab = source.obtain(wanted, 1, true);
             if (slab == null) {
                 break;

@@ -253,9 +253,14 @@ public final class Inbound {
         memory.grantsReached(n);
     }
 
-    /** Returns a slab that is no longer in use, to be granted again or freed; null if there is none. */
+    /** Returns a slab that is no longer in use, to be {@link #take taken}, then granted again or freed; or null. */
     Slab finished() {
-        return memory.takeFinished();
+        return memory.peekFinished();
+    }
+
+    /** Takes the slab that {@link #finished} returns. */
+    void take() {
+        memory.takeFinished();
     }
 
     /** Records that some seconds have passed. */

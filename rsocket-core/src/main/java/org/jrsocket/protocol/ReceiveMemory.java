@@ -95,6 +95,11 @@ final class ReceiveMemory {
         return finished.poll();
     }
 
+    /** Returns the slab that {@link #takeFinished} would take, or null. */
+    Slab peekFinished() {
+        return finished.peek();
+    }
+
     boolean hasFinished() {
         return !finished.isEmpty();
     }

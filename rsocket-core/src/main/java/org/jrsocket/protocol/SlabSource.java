@@ -8,6 +8,14 @@ package org.jrsocket.protocol;
 public interface SlabSource {
 
     /**
+     * Returns whether {@link #obtain} can answer now. If not, the source first registers memory, which takes time and
+     * must not hold up whoever uses the connection, and the driver then calls {@link Connection#memoryCame}.
+     */
+    default boolean isReady(int bytes, int least, boolean remote) {
+        return true;
+    }
+
+    /**
      * Returns a slab of {@code bytes}, or a smaller one, or null if there is no more. A connection that gets none goes
      * on with what it has.
      *

@@ -28,6 +28,7 @@ public final class LentMemory implements AutoCloseable {
     // Guarded by the core's lock.
     private long usedUpTo; // offset in the stream
     private boolean closed;
+    private boolean ending;
     private boolean deregistered;
 
     private LentMemory(StreamCore core, ByteBuffer buffer, long address, Mr mr) {
@@ -38,7 +39,7 @@ public final class LentMemory implements AutoCloseable {
     }
 
     /**
-     * Registers a buffer. Called with the core's lock held.
+     * Registers a buffer. Called without the core's lock: this may take the device long.
      *
      * @throws IOException if the device, the system or the limit of the process refuses
      */
@@ -94,10 +95,10 @@ public final class LentMemory implements AutoCloseable {
         core.enter();
         try {
             closed = true;
-            end();
         } finally {
             core.exit();
         }
+        end();
     }
 
     /**
@@ -108,14 +109,21 @@ public final class LentMemory implements AutoCloseable {
     public boolean end() {
         core.enter();
         try {
-            if (!deregistered && !core.phase.isFreed() && core.out.acknowledged() >= usedUpTo) {
-                closed = true;
-                deregistered = true;
-                core.endpoint.slabs.endLending(mr);
+            if (ending || core.phase.isFreed() || core.out.acknowledged() < usedUpTo) {
+                return deregistered || core.phase.areSendsOver();
             }
-            return deregistered || core.phase.areSendsOver();
+            closed = true;
+            ending = true;
         } finally {
             core.exit();
         }
+        core.endpoint.slabs.endLending(mr); // without the lock, because the device may take long
+        core.enter();
+        try {
+            deregistered = true;
+        } finally {
+            core.exit();
+        }
+        return true;
     }
 }

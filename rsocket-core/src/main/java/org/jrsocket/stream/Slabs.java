@@ -6,11 +6,13 @@ package org.jrsocket.stream;
 
 import com.ibm.disni.verbs.IbvMr;
 import java.io.IOException;
+import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jrsocket.os.NativeMemory;
 import org.jrsocket.protocol.Slab;
@@ -24,8 +26,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The slabs of one connection: a few that it has from the beginning and never gives up, and others that it registers
- * when it needs more. When memory is short it gets smaller ones, or none, and goes on with what it has. Guarded by the
- * stream's lock.
+ * when it needs more. When memory is short it gets smaller ones, or none, and goes on with what it has.
+ *
+ * <p>Two locks guard it. The stream's guards what is spare, offered and wished. The monitor of this object guards what
+ * is registered, and is held while the device registers memory or ends a registration, which may take it a minute. So
+ * no thread takes it that has the stream's lock.
  */
 final class Slabs implements SlabSource {
 
@@ -39,15 +44,26 @@ final class Slabs implements SlabSource {
     private final Pd pd;
     private final MemoryBudget budget;
     private final Consumer<Runnable> reapers;
+
+    // Guarded by the stream's lock.
     private final List<RegisteredSlab> spare = new ArrayList<>(); // unused parts
-    private final List<RegisteredSlab> grown = new ArrayList<>(); // in use
+    private RegisteredSlab offered; // what was just registered
+    private boolean refusing; // nothing could be, and nobody is to ask again now
+    private int wished; // bytes to receive into that are to be registered; 0 if none are
+    private int leastWished;
+
+    // Guarded by this.
+    private final List<RegisteredSlab> grown = new ArrayList<>();
     private final IdentityHashMap<Mr, ByteBuffer> lent =
             new IdentityHashMap<>(); // the application's buffers, kept reachable while the device uses them
-    private long grownBytes;
-    private int refused = Integer.MAX_VALUE; // requests of so many bytes or more
-    private long refusedAt;
+    private boolean over; // the queue pair is gone, and with it what was registered
+    private boolean lendingOver;
 
-    /** @param reapers what logs a refusal: a logger must not be called with the stream's lock */
+    private final AtomicLong grownBytes = new AtomicLong(); // of both
+    private volatile int refused = Integer.MAX_VALUE; // requests of so many bytes or more
+    private volatile long refusedAt;
+
+    /** @param reapers what ends registrations, and logs: a logger must not be called with the stream's lock */
     Slabs(Verbs verbs, Device device, Pd pd, MemoryBudget budget, Consumer<Runnable> reapers) {
         this.verbs = verbs;
         this.device = device;
@@ -56,23 +72,63 @@ final class Slabs implements SlabSource {
         this.reapers = reapers;
     }
 
+    // ---- with the stream's lock ----
+
     /** Makes {@code part} available from now on. */
     void add(RegisteredSlab part) {
         spare.add(part);
     }
 
     @Override
-    public Slab obtain(int bytes, int least, boolean remote) {
-        for (int i = spare.size() - 1; i >= 0; i--) {
-            if (spare.get(i).remote == remote && spare.get(i).length() == bytes) {
-                return spare.remove(i);
-            }
+    public boolean isReady(int bytes, int least, boolean remote) {
+        if (refusing || !mustRegister(bytes, least, remote)) {
+            return true;
+        }
+        wished = bytes;
+        leastWished = least;
+        return false;
+    }
+
+    /** Returns whether {@link #obtain} has to wait for {@link #register}: nothing else fits, and that may succeed. */
+    boolean mustRegister(int bytes, int least, boolean remote) {
+        if (isOffered(bytes, least, remote) || indexOfSpare(bytes, remote) >= 0) {
+            return false;
         }
         for (int size = bytes; size >= Math.max(least, NativeMemory.PAGE); size /= 2) {
-            RegisteredSlab slab = isRefused(size) ? null : register(size, remote);
-            if (slab != null) {
-                return slab;
+            if (!isRefused(inPages(size))) {
+                return true;
             }
+        }
+        return false;
+    }
+
+    private boolean isOffered(int bytes, int least, boolean remote) {
+        return offered != null
+                && offered.remote == remote
+                && offered.length() >= least
+                && offered.length() <= inPages(bytes);
+    }
+
+    private int indexOfSpare(int bytes, boolean remote) {
+        for (int i = spare.size() - 1; i >= 0; i--) {
+            if (spare.get(i).remote == remote && spare.get(i).length() == bytes) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    /** Returns what is spare or offered; it never registers anything. */
+    @Override
+    public Slab obtain(int bytes, int least, boolean remote) {
+        int exact = indexOfSpare(bytes, remote);
+        if (exact >= 0) {
+            return spare.remove(exact);
+        }
+        if (isOffered(bytes, least, remote)) {
+            RegisteredSlab slab = offered;
+            offered = null;
+            return slab;
         }
         for (int i = spare.size() - 1; i >= 0; i--) {
             int size = spare.get(i).length();
@@ -83,12 +139,75 @@ final class Slabs implements SlabSource {
         return null;
     }
 
+    /** Lets {@link #obtain} have {@code slab}, or refuses if that is null, until {@link #withdraw}. */
+    void offer(RegisteredSlab slab) {
+        offered = slab;
+        refusing = slab == null;
+    }
+
+    void withdraw() {
+        RegisteredSlab unused = offered;
+        offered = null;
+        refusing = false;
+        if (unused != null) {
+            release(unused);
+        }
+    }
+
+    /** Returns whether memory to receive into is to be registered: {@link #isReady} has said no. */
+    boolean isWished() {
+        return wished > 0;
+    }
+
+    int wished() {
+        return wished;
+    }
+
+    int leastWished() {
+        return leastWished;
+    }
+
+    void forgetWish() {
+        wished = 0;
+    }
+
+    @Override
+    public void release(Slab released) {
+        RegisteredSlab slab = (RegisteredSlab) released;
+        if (slab.memory == null) {
+            spare.add(slab);
+            return;
+        }
+        try {
+            reapers.accept(() -> free(slab));
+        } catch (OutOfMemoryError e) {
+            // then it is freed when the connection ends
+        }
+    }
+
+    // ---- without it ----
+
     private boolean isRefused(int size) {
         return size >= refused && System.nanoTime() - refusedAt < REFUSED_NANOS;
     }
 
-    private RegisteredSlab register(int bytes, boolean remote) {
-        int size = bytes + NativeMemory.PAGE - 1 & -NativeMemory.PAGE;
+    private static int inPages(int bytes) {
+        return bytes + NativeMemory.PAGE - 1 & -NativeMemory.PAGE;
+    }
+
+    /** Registers a slab of {@code bytes}, or a smaller one; returns null if there is no more memory. */
+    synchronized RegisteredSlab register(int bytes, int least, boolean remote) {
+        for (int size = bytes; size >= Math.max(least, NativeMemory.PAGE); size /= 2) {
+            RegisteredSlab slab = over || isRefused(inPages(size)) ? null : register(inPages(size), remote);
+            if (slab != null) {
+                return slab;
+            }
+        }
+        return null;
+    }
+
+    /** Called with the monitor held. */
+    private RegisteredSlab register(int size, boolean remote) {
         int pinned = NativeMemory.whole(size);
         if (!budget.take(pinned)) {
             return refuse(size, null);
@@ -101,9 +220,9 @@ final class Slabs implements SlabSource {
             mr = verbs.registerMr(pd, memory.address(), size, access);
             RegisteredSlab slab = RegisteredSlab.all(memory, mr, remote);
             grown.add(slab);
-            grownBytes += pinned;
+            grownBytes.addAndGet(pinned);
             return slab;
-        } catch (IOException | OutOfMemoryError e) {
+        } catch (IOException | RuntimeException | Error e) { // the stream goes on with what it has
             if (mr == null || deregister(mr)) {
                 budget.giveBack(pinned);
                 if (memory != null) {
@@ -115,36 +234,28 @@ final class Slabs implements SlabSource {
     }
 
     private RegisteredSlab refuse(int size, Throwable cause) {
+        refusedAt = System.nanoTime();
+        refused = cause == null && budget.used() >= budget.most() ? 0 : size;
+        budget.reportShortage();
         if (LOG.isDebugEnabled()) { // else the text would be built for nothing, perhaps where there is no heap for it
             String why = cause == null ? "memory.registered is used up" : cause.toString();
             reapers.accept(() -> LOG.debug(
                     "cannot add {} KiB to the memory of a connection on {}: {}", size >> 10, device.name(), why));
         }
-        refused = cause == null && budget.used() >= budget.most() ? 0 : size;
-        refusedAt = System.nanoTime();
-        budget.reportShortage();
         return null;
-    }
-
-    @Override
-    public void release(Slab released) {
-        RegisteredSlab slab = (RegisteredSlab) released;
-        if (slab.memory == null) {
-            spare.add(slab);
-        } else {
-            grown.remove(slab);
-            free(slab);
-        }
     }
 
     /**
      * Registers memory of the application, within three quarters of the limit of the process: later connections need
      * the rest, and what is not lent is copied.
      *
-     * @throws IOException if the device or that limit refuses
+     * @throws IOException if the device or that limit refuses, or the connection has ended
      */
-    Mr lend(ByteBuffer memory) throws IOException {
+    synchronized Mr lend(ByteBuffer memory) throws IOException {
         int bytes = memory.capacity();
+        if (lendingOver) {
+            throw new SocketException("Socket closed");
+        }
         if (!budget.takeForLending(bytes)) {
             budget.reportShortage();
             throw budget.usedUpForLending(bytes, device.name());
@@ -153,6 +264,7 @@ final class Slabs implements SlabSource {
         try {
             mr = verbs.registerMr(pd, NativeMemory.addressOf(memory), bytes, IbvMr.IBV_ACCESS_LOCAL_WRITE);
             lent.put(mr, memory);
+            grownBytes.addAndGet(bytes);
             return mr;
         } catch (IOException | RuntimeException | Error e) {
             if (mr == null || deregister(mr)) {
@@ -164,40 +276,45 @@ final class Slabs implements SlabSource {
     }
 
     /** Ends the registration of memory of which nothing is on its way any more. */
-    void endLending(Mr mr) {
+    synchronized void endLending(Mr mr) {
         ByteBuffer memory = lent.remove(mr);
-        if (memory != null && deregister(mr)) {
+        if (memory == null) {
+            return;
+        }
+        grownBytes.addAndGet(-memory.capacity());
+        if (deregister(mr)) {
             budget.giveBack(memory.capacity());
         }
     }
 
-    /** Returns the bytes registered beyond what the connection had from the beginning. */
+    /** Returns the bytes registered beyond what the connection had from the beginning. Any thread may ask. */
     long grownBytes() {
-        long sum = grownBytes;
-        for (ByteBuffer memory : lent.values()) {
-            sum += memory.capacity();
-        }
-        return sum;
+        return grownBytes.get();
     }
 
     /** Ends all registrations of the application's memory. No queue pair may be left. */
-    void endLending() {
+    synchronized void endLending() {
+        lendingOver = true;
         while (!lent.isEmpty()) { // each is removed before it is freed, and so never met again, whatever happens
             endLending(lent.keySet().iterator().next());
         }
     }
 
     /** Frees what was registered beyond what the connection had from the beginning. No queue pair may be left. */
-    void freeGrown() {
+    synchronized void freeGrown() {
+        over = true;
         while (!grown.isEmpty()) { // as above
-            free(grown.remove(grown.size() - 1));
+            free(grown.get(grown.size() - 1));
         }
         endLending();
     }
 
-    private void free(RegisteredSlab slab) {
+    private synchronized void free(RegisteredSlab slab) {
+        if (!grown.remove(slab)) {
+            return; // with the rest
+        }
         int pinned = NativeMemory.whole(slab.length());
-        grownBytes -= pinned;
+        grownBytes.addAndGet(-pinned);
         if (deregister(slab.mr)) {
             slab.memory.free();
             budget.giveBack(pinned);

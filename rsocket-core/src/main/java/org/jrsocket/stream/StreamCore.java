@@ -21,8 +21,8 @@ import org.jrsocket.wire.ConnData;
  * The protocol's {@link Connection} of a stream, its one lock, and the state of the stream. A thread that does anything
  * with it first {@linkplain #enter enters}, which takes the lock, and then {@linkplain #exit exits}, which wakes those
  * whose wait is over and makes sure that what is left to be sent is looked after. The lock is held for posts, polls and
- * short copies, never for a wait. Two things are done without it: a reader polls in native code, and reader and writer
- * make long copies; {@link #readerInside} and {@link #writerInside} say that they are there.
+ * short copies, never for a wait. Three things are done without it: a reader polls in native code, reader and writer
+ * make long copies ({@link #readerInside} and {@link #writerInside} say that they are there), and memory is registered.
  */
 final class StreamCore {
 
@@ -80,8 +80,8 @@ final class StreamCore {
     private int noted; // effects that others may be waiting for
     long discarded; // bytes that arrived and were dropped, because nobody reads any more
     boolean pipeBroken; // a write was dropped because nobody reads any more, or its writer was told
-    private boolean growthRefused; // send memory is full, and no more was available
     final Stalls stalls = new Stalls(this);
+    final Growth growth = new Growth(this);
     final StreamSweep sweep;
 
     private volatile int ready;
@@ -168,15 +168,22 @@ final class StreamCore {
         int news = noted;
         noted = 0;
         Runnable words = Effects.has(news, Effects.FAILED | Effects.VIOLATION) ? effects.takePendingLog() : null;
+        boolean grows = growth.isToBegin();
         lock.unlock();
-        if (add) {
-            transport.leftovers().add(leftover);
-        }
-        if (news != Effects.NONE) {
-            waits.progressed();
-        }
-        if (words != null) {
-            words.run();
+        try {
+            if (add) {
+                transport.leftovers().add(leftover);
+            }
+            if (news != Effects.NONE) {
+                waits.progressed();
+            }
+            if (words != null) {
+                words.run();
+            }
+        } finally {
+            if (grows) {
+                growth.begin();
+            }
         }
     }
 
@@ -199,13 +206,10 @@ final class StreamCore {
                 | (outputShut || peerGone || hasRoom() ? WRITABLE : 0);
     }
 
-    /**
-     * Returns whether a waiting writer should continue: not for every byte, so that full memory does not lead to tiny
-     * messages.
-     */
+    /** Returns whether a waiting writer should continue: not for every byte, which would make tiny messages. */
     private boolean hasRoom() {
         SendMemory memory = connection.sendMemory();
-        return memory.totalRoom() >= worthWriting && (memory.room() > 0 || !growthRefused);
+        return memory.totalRoom() >= worthWriting && (memory.room() > 0 || !growth.isRefused());
     }
 
     /** Called with the lock held. */
@@ -219,9 +223,7 @@ final class StreamCore {
         if (memory.wanted() > 0 && !(leftover.isStreaming() && memory.isSmallForAStream())) {
             poll(); // if something is acknowledged by now, no memory need be added
         }
-        int room = connection.writeRoom();
-        growthRefused = room == 0 && memory.wanted() > 0;
-        return room;
+        return growth.writeRoom();
     }
 
     /** Returns whether {@code n} bytes may go out now, by a copy to {@link #nextBytes} and {@link #writeNow}. */
@@ -283,9 +285,8 @@ final class StreamCore {
 
     private void handle(int step) {
         effects.handle(step);
-        // a close has a budget of its own
-        boolean isDue = flood.isDue(in.idleMessages()) && !closed && !phase.isReleasing();
-        if (isDue && flood.isSpent(in.idleMessages(), System.nanoTime())) {
+        boolean isClosing = closed || phase.isReleasing(); // a close has a budget of its own
+        if (!isClosing && flood.isDue(in.idleMessages()) && flood.isSpent(in.idleMessages(), System.nanoTime())) {
             effects.violated("more than " + FloodBudget.MESSAGES + " messages without content in a second");
         }
         if (leftover.isCollected()) {
@@ -369,7 +370,7 @@ final class StreamCore {
     void note(int step) {
         noted |= step;
         if (Effects.has(step, Effects.ACKNOWLEDGED)) {
-            growthRefused = false;
+            growth.retry();
         }
     }
 

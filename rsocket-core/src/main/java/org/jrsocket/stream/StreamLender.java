@@ -23,10 +23,10 @@ final class StreamLender {
         core.enter();
         try {
             StreamReader.ensureUsable(core);
-            return LentMemory.register(core, buffer);
         } finally {
             core.exit();
         }
+        return LentMemory.register(core, buffer);
     }
 
     /** See {@link RdmaStream#writeLent}. */

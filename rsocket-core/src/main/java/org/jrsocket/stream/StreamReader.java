@@ -256,6 +256,7 @@ final class StreamReader {
     private boolean mayLend() {
         if (!in.mayLend()) {
             core.act(core.connection.growToLend());
+            core.growth.grow();
         }
         return in.mayLend();
     }

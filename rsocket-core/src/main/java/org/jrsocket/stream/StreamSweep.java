@@ -29,7 +29,6 @@ final class StreamSweep {
     private int idleRounds;
     private final int firstRoundAtRest = ThreadLocalRandom.current().nextInt(ROUNDS_AT_REST); // not all at once
     private int roundsAtRest = -1; // -1: not at rest
-    private boolean givingBack; // guarded by the core's lock; a reaper is to give memory back
     private volatile Runnable whenQuiet = () -> {};
 
     StreamSweep(StreamCore core) {
@@ -53,7 +52,6 @@ final class StreamSweep {
         }
         boolean stuck;
         boolean quiet;
-        boolean reap = false;
         try {
             stuck = core.closed && !core.phase.isReleasing();
             long moves = moves();
@@ -64,13 +62,10 @@ final class StreamSweep {
             long grown = core.phase.isFreed() ? 0 : core.endpoint.slabs.grownBytes(); // else it is the reaper's
             boolean shrinks = grown != grownSeen;
             grownSeen = grown;
-            boolean done = !shrinks && !givingBack;
             quiet = idleRounds >= QUIET_ROUNDS && inUse && !core.writerInside;
-            if (quiet && grown == 0) {
-                giveBack();
-            } else if (quiet && (!givingBack || idleRounds % ROUNDS_AT_REST == 0)) { // or the task was lost
-                givingBack = true;
-                reap = true;
+            if (quiet) {
+                core.pollMessages(); // takes what the peer gives back: on an idle stream nothing else does
+                core.act(core.connection.quiet());
             }
             if (!core.phase.isFreed() && !core.peerGone && core.failure == null && core.out.awaitsCompletion()) {
                 core.poll(); // on an idle stream nothing else does
@@ -78,13 +73,10 @@ final class StreamSweep {
                     core.effects().silent(silence.seconds());
                 }
             }
-            boolean rests = quiet && idleRounds >= RESTFUL_ROUNDS && done && !core.out.awaitsCompletion();
+            boolean rests = quiet && idleRounds >= RESTFUL_ROUNDS && !shrinks && !core.out.awaitsCompletion();
             roundsAtRest = !rests ? -1 : roundsAtRest < 0 ? firstRoundAtRest : 0;
         } finally {
             core.exit();
-        }
-        if (reap) { // to end a registration may take the device long
-            core.transport.reapers.reap(core.endpoint.device, this::giveBackIfStillQuiet);
         }
         if (stuck) { // a close is just beginning, or ran out of memory before anybody heard of it
             core.stream().closing().begin();
@@ -103,25 +95,6 @@ final class StreamSweep {
     private boolean isLeftAlone() {
         boolean atRest = roundsAtRest >= 0 && moves() == movesSeen && !core.closed && !core.out.awaitsCompletion();
         return atRest && ++roundsAtRest < ROUNDS_AT_REST;
-    }
-
-    /** Runs on a reaper. */
-    private void giveBackIfStillQuiet() {
-        core.enter();
-        try {
-            givingBack = false;
-            if (moves() == movesSeen && !core.phase.isFreed() && !core.closed && !core.writerInside) {
-                giveBack();
-            }
-        } finally {
-            core.exit();
-        }
-    }
-
-    /** Called with the core's lock held. First takes what the peer gives back: on an idle stream nothing else does. */
-    private void giveBack() {
-        core.pollMessages();
-        core.act(core.connection.quiet());
     }
 
     /** Acknowledgements count: with them memory becomes free that was in use the last time. */

@@ -21,11 +21,11 @@
  * {@code CmListener} with its {@code ListeningId}, {@code ListeningAddresses}, {@code Admission} and {@code Refusals},
  * {@code Handshake}); {@code PollSet}; the stream ({@code RdmaStream}, {@code StreamClosing}, {@code StreamFreeing},
  * {@code StreamWriter} with {@code LentMemory}, {@code StreamReader} with {@code BorrowedBytes}); {@code StreamWaiter},
- * {@code StreamEffects}, {@code Leftovers}, {@code StreamLeftover}, {@code StreamSweep}; {@code StreamCore}; the
- * connection manager's events, the makers, the reapers and the service thread ({@code CmEvents}, {@code Makers},
- * {@code Reapers}, {@code ServiceThread}); queues and memory ({@code VerbsQueues}, {@code PathTimers},
- * {@code Endpoint}, {@code BundlePool}, {@code OpenDevices}), and what they are made of. These references point
- * upwards, for these reasons:
+ * {@code StreamEffects}, {@code Leftovers}, {@code StreamLeftover}, {@code StreamSweep}, {@code Growth};
+ * {@code StreamCore}; the connection manager's events, the makers, the reapers and the service thread
+ * ({@code CmEvents}, {@code Makers}, {@code Reapers}, {@code ServiceThread}); queues and memory ({@code VerbsQueues},
+ * {@code PathTimers}, {@code Endpoint}, {@code BundlePool}, {@code OpenDevices}), and what they are made of. These
+ * references point upwards, for these reasons:
  *
  * <ul>
  *   <li>To the transport, from classes that exist within it and take from it the settings, the pool, the counts or the
@@ -38,8 +38,8 @@
  *       each {@code ListeningId} to look.
  *   <li>A {@code Handshake} tells the {@code CmListener} that made it how it ended.
  *   <li>{@code StreamCore} makes {@code StreamWaiter}, {@code StreamEffects}, {@code StreamLeftover},
- *       {@code StreamSweep} and {@code Stalls}, which work on it: the protocol's effects require waking, ending, and
- *       sending what writers left.
+ *       {@code StreamSweep}, {@code Stalls} and {@code Growth}, which work on it: the protocol's effects require
+ *       waking, ending, more memory, and sending what writers left.
  *   <li>{@code StreamEffects}, {@code StreamWaiter}, {@code StreamSweep} and {@code BorrowedBytes} reach the
  *       {@code StreamClosing} through the core's stream: what they find out, or give back, ends it or lets it continue.
  *   <li>{@code StreamCore} has the {@code RdmaStream}, to hand it to the transport's list and observers, and the
@@ -63,10 +63,11 @@
  *       {@code CmConnect} that it makes, in the opposite order. The two do not meet, because a waiting attempt has not
  *       made its {@code CmConnect} yet, and is told once.
  *   <li>A stream's ({@code StreamCore}): {@code PollSet}, {@code KeepAlive}, {@code BundlePool}, {@code Reapers}, a
- *       watch of the {@code ServiceThread}; when a path is lost, a host's in {@code connect}; {@code Endpoint} once
- *       the reapers have ended; before that, the reapers take it.
- *   <li>{@code Endpoint}: {@code BundlePool}, {@code Reapers}, a CM id's; one of the {@code Farewells} once the
- *       reapers have ended.
+ *       watch of the {@code ServiceThread}; when a path is lost, a host's in {@code connect}; {@code Endpoint} and
+ *       {@code Slabs} once the reapers have ended; before that, the reapers take them.
+ *   <li>{@code Slabs}, which is held while the kernel registers memory: {@code BundlePool}, {@code Reapers}.
+ *   <li>{@code Endpoint}: {@code BundlePool}, {@code Slabs}, {@code Reapers}, a CM id's; one of the
+ *       {@code Farewells} once the reapers have ended.
  *   <li>{@code ListeningId}: {@code ListeningAddresses}, a CM id's.
  *   <li>Each of the {@code Farewells}: a CM id's.
  *   <li>A CM id's: its channel's, see {@code verbs.rdmacore}.
@@ -74,8 +75,7 @@
  *       {@code Reapers}, a watch: none of these.
  * </ul>
  *
- * <p>No logger is called with a stream's lock, with one exception: a registration that cannot be ended is reported by
- * {@code Freeing} at once. Other locks here are held while something is logged, so a logger must not wait for a thread
- * that waits for one of them.
+ * <p>No logger is called with a stream's lock. Other locks here are held while something is logged, so a logger must
+ * not wait for a thread that waits for one of them.
  */
 package org.jrsocket.stream;

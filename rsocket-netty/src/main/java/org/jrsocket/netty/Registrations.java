@@ -122,21 +122,24 @@ final class Registrations {
     /** Ends registrations after some quiet seconds: others may need the room. On the service thread: never waits. */
     private void quiet() {
         if (any) {
-            inLoop(() -> endFree(0));
+            inLoop(() -> endFree(0)); // or it has ended, and its channels are being closed
         }
     }
 
     /** Ends the registration of a retired chunk. */
     void retired(Chunk chunk) {
-        inLoop(() -> forget(chunk));
+        if (!inLoop(() -> forget(chunk))) {
+            forget(chunk);
+        }
     }
 
-    /** Runs a task in the event loop: each connection pays for its own. */
-    private void inLoop(Runnable task) {
+    /** Runs a task in the event loop, since each connection pays for its own; returns false if that has ended. */
+    private boolean inLoop(Runnable task) {
         try {
             eventLoop.execute(task);
+            return true;
         } catch (RejectedExecutionException e) {
-            task.run(); // the loop has ended
+            return false;
         }
     }
 

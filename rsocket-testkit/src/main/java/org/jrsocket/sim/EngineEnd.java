@@ -35,6 +35,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
     final Actor watcher;
     final Actor closer;
     private final Actor deadline; // of a close whose peer does not let it end
+    private final Actor registrar;
 
     Connection connection;
     private Pump pump;
@@ -77,6 +78,12 @@ final class EngineEnd extends End implements SimCompletions.Channel {
             @Override
             void step() {
                 close();
+            }
+        };
+        this.registrar = new Actor(simulation) {
+            @Override
+            void step() {
+                memoryCame();
             }
         };
         this.deadline = new Actor(simulation) {
@@ -132,6 +139,8 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         watcher.enter(chance.spread(1, 200));
         closer.enter(plan.pace);
         deadline.enter(0);
+        registrar.enter(plan.pace);
+        slabs.delay(chance.of(0, 0, 1, 4), registrar);
         writer.begin();
         reader.begin();
         ConnData data = ConnData.local(
@@ -257,6 +266,16 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         }
     }
 
+    private void memoryCame() {
+        if (!destroyed) {
+            slabs.came(true);
+            int effects = connection.memoryCame();
+            slabs.came(false);
+            act(effects);
+            leave();
+        }
+    }
+
     private void quiet() {
         world.tally.quietTimes++;
         if (simulation.tracing) {
@@ -317,7 +336,9 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         if (held > most) {
             throw simulation.failure(name + " holds " + held + " bytes of receive memory, which may be " + most);
         }
-        if (!isOver() && slabs.obtained() != held + connection.sendMemory().capacity()) {
+        if (!isOver()
+                && !slabs.isAwaited()
+                && slabs.obtained() != held + connection.sendMemory().capacity()) {
             throw simulation.failure(name + " has slabs of " + slabs.obtained() + " bytes, and uses " + held
                     + " to receive and " + connection.sendMemory().capacity() + " to send");
         }

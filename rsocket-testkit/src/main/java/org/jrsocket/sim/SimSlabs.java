@@ -11,7 +11,7 @@ import org.jrsocket.protocol.SlabSource;
 
 /**
  * The source of one end's slabs: each is a region of its own, or they are pieces of one, which then may touch. They are
- * not always as large as wanted, and sometimes there are none.
+ * not always as large as wanted, sometimes they come late, and sometimes there are none.
  */
 final class SimSlabs implements SlabSource {
 
@@ -21,6 +21,11 @@ final class SimSlabs implements SlabSource {
     private final List<SimMemory.Region> regions = new ArrayList<>();
     private SimMemory.Region shared;
     private int refuses; // one in so many times; 0 for never
+    private int delays; // likewise
+    private Actor late = null; // brings what is delayed
+    private boolean awaited;
+    private boolean came;
+    private boolean taken;
     private long limit;
     private long obtained;
 
@@ -37,12 +42,43 @@ final class SimSlabs implements SlabSource {
      *     its own
      */
     void reset(int refuseOneIn, long most, int sharedBytes) {
+        delays = 0;
+        awaited = false;
+        came = false;
         slabs.clear();
         regions.clear();
         refuses = refuseOneIn;
         limit = most;
         obtained = 0;
         shared = sharedBytes == 0 ? null : memory.register(sharedBytes);
+    }
+
+    /** Makes the source sometimes not ready; {@code newLate} then tells the connection, between two calls of these. */
+    void delay(int oneIn, Actor newLate) {
+        delays = oneIn;
+        late = newLate;
+    }
+
+    @Override
+    public boolean isReady(int bytes, int least, boolean remote) {
+        if (came && !taken || !awaited && (delays == 0 || !simulation.chance.oneIn(delays))) {
+            return true;
+        }
+        awaited = true;
+        late.wake();
+        return false;
+    }
+
+    /** Returns whether the connection waits for memory, and may keep what it no longer uses. */
+    boolean isAwaited() {
+        return awaited;
+    }
+
+    /** Makes the source ready until it has given one slab, or this is called with false. */
+    void came(boolean now) {
+        came = now;
+        taken = false;
+        awaited &= !now;
     }
 
     @Override
@@ -60,6 +96,7 @@ final class SimSlabs implements SlabSource {
     }
 
     Slab make(int length) {
+        taken = true;
         long at = shared == null ? -1 : place(length);
         SimMemory.Region region = at < 0 ? memory.register(length) : shared;
         Slab slab = new Slab(at < 0 ? region.base : at, length, region.localKey(), region.remoteKey());

@@ -1,0 +1,168 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import org.jrsocket.protocol.SendMemory;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The growth of a stream's memory. Registering memory is a call of the kernel, which takes a minute if the device's
+ * firmware hangs. So it is made without the stream's lock: by the thread that needs the memory, or by a reaper if that
+ * is the service thread. Meanwhile others use the stream, and close it. Guarded by the core's lock, unless stated
+ * otherwise.
+ */
+final class Growth {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Growth.class);
+
+    private final StreamCore core;
+
+    private boolean underWay; // a thread registers receive memory; there is one at a time
+    private int bytes; // what it registers
+    private int least;
+    private boolean refused; // send memory is full, and no more was available
+
+    Growth(StreamCore core) {
+        this.core = core;
+    }
+
+    // ---- send memory ----
+
+    /**
+     * Returns the bytes that the writer inside can write in one piece, after adding memory if need be; 0 if it has to
+     * wait. The lock may have been released in between.
+     */
+    int writeRoom() {
+        SendMemory memory = core.connection.sendMemory();
+        int room;
+        Slabs slabs = core.endpoint.slabs;
+        if (memory.wanted() > 0 && slabs.mustRegister(memory.wanted(), 1, false)) {
+            int wanted = memory.wanted();
+            RegisteredSlab slab = null;
+            core.exit();
+            try {
+                slab = slabs.register(wanted, 1, false);
+            } finally {
+                core.enter();
+            }
+            slabs.offer(slab);
+            try {
+                room = core.connection.writeRoom();
+            } finally {
+                slabs.withdraw();
+            }
+        } else {
+            room = core.connection.writeRoom();
+        }
+        refused = room == 0 && memory.wanted() > 0;
+        return room;
+    }
+
+    /** Returns whether a writer has found that there is no more memory. */
+    boolean isRefused() {
+        return refused;
+    }
+
+    /** Lets writers ask again. */
+    void retry() {
+        refused = false;
+    }
+
+    // ---- receive memory ----
+
+    /** Returns whether the caller has to {@link #begin}, once it has released the lock. */
+    boolean isToBegin() {
+        Slabs slabs = core.endpoint.slabs;
+        if (!slabs.isWished() || underWay) {
+            return false;
+        }
+        bytes = slabs.wished();
+        least = slabs.leastWished();
+        slabs.forgetWish();
+        underWay = !isOver();
+        return underWay;
+    }
+
+    /** Registers what is wanted, if anything, on behalf of the reader inside. The lock may be released meanwhile. */
+    void grow() {
+        if (core.endpoint.slabs.isWished()) {
+            core.exit(); // begins
+            core.enter();
+        }
+    }
+
+    /** Returns whether no more memory is of use. */
+    private boolean isOver() {
+        return core.closed || core.failure != null || core.phase.isFreed();
+    }
+
+    /** Registers what is wanted. Called without the lock, after something that has succeeded: so it throws nothing. */
+    void begin() {
+        if (!core.transport.serviceThread().isCurrent()) {
+            register();
+            return;
+        }
+        try {
+            core.transport.reapers.reap(core.endpoint.device, this::register);
+        } catch (RuntimeException | Error e) {
+            giveUp(e);
+        }
+    }
+
+    /** Called without the lock, by one thread. */
+    private void register() {
+        try {
+            boolean more;
+            do {
+                more = install(core.endpoint.slabs.register(bytes, least, true));
+            } while (more);
+        } catch (RuntimeException | Error e) {
+            giveUp(e);
+        }
+    }
+
+    /** Makes use of a slab, or of the fact that there is none. Returns whether another one is wanted. */
+    private boolean install(RegisteredSlab slab) {
+        Slabs slabs = core.endpoint.slabs;
+        core.enter();
+        try {
+            slabs.forgetWish(); // if it is still there, it is wished again
+            if (!isOver()) { // otherwise the slab is freed with the rest
+                slabs.offer(slab);
+                try {
+                    core.act(core.connection.memoryCame());
+                } finally {
+                    slabs.withdraw();
+                }
+            }
+            underWay = false;
+            return isToBegin();
+        } finally {
+            core.exit();
+        }
+    }
+
+    /** Goes on with what there is, after an error; what is wanted later is tried again. */
+    private void giveUp(Throwable cause) {
+        core.enter();
+        try {
+            core.endpoint.slabs.forgetWish();
+            underWay = false;
+        } finally {
+            core.exit();
+        }
+        try {
+            LOG.warn(
+                    "{} to {} over {} goes on with the memory that it has, because adding some has failed",
+                    core.local,
+                    core.remote,
+                    core.endpoint.device.name(),
+                    cause);
+        } catch (RuntimeException | Error e) {
+            // a logger that fails or lacks memory is no reason for a read or a write to fail
+        }
+    }
+}
