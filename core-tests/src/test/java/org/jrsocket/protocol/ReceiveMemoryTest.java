@@ -164,6 +164,8 @@ class ReceiveMemoryTest {
         assertEquals(0, memory.wantedToLend(), "there is no room beside what is lent");
         assertFalse(memory.mayLend());
         memory.giveBack(first, 100);
+        assertEquals(0, memory.wantedToLend(), "it waits for one in its place");
+        assertEquals(first, memory.takeFinished());
         assertEquals(100, memory.wantedToLend());
     }
 

@@ -245,7 +245,7 @@ public final class Connection {
             boolean fits = wanted == 0 || wanted == slab.length();
             int least = Math.min(wanted, slab.length() + 1);
             if (!fits && !source.isReady(wanted, least, true)) {
-                break;
+                return granted ? Effects.SEND : Effects.NONE;
             }
             in.take();
             Slab next = fits ? null : source.obtain(wanted, least, true);

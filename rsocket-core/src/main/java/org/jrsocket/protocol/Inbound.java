@@ -273,7 +273,7 @@ public final class Inbound {
         memory.quiet();
     }
 
-    /** Returns the bytes of receive memory that are granted, unread or lent. */
+    /** Returns the bytes of receive memory. */
     public long heldBytes() {
         return memory.held();
     }

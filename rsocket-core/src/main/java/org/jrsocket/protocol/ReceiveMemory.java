@@ -22,7 +22,7 @@ final class ReceiveMemory {
     private boolean firstDone;
     private int grantsPosted; // by message
     private int grantsReached; // by message: how many are in the peer's memory
-    private long held; // bytes of all slabs that are not finished
+    private long held; // bytes of all slabs
     private long lentSlabs; // bytes of the slabs of which any part is lent
     private long lentOnly; // bytes of those among them that only wait to be given back
     private long readable;
@@ -51,17 +51,22 @@ final class ReceiveMemory {
 
     // ---- granting ----
 
-    /** Returns the bytes of the slab that should be granted now; 0 if none should be. */
+    /**
+     * Returns the bytes of the slab that should be granted now; 0 if none should be. It may take the place of the slab
+     * that {@link #peekFinished} returns.
+     */
     int wanted() {
         if (!open || granted.size() >= entries) {
             return 0;
         }
+        Slab replaced = finished.peek();
+        long others = replaced == null ? held : held - replaced.length();
         // An application may keep for ever what it was lent, so that is not part of the window. mayLend leaves room for
         // a slab in addition to it, if need be a small one. If nothing is lent, a full window waits for a slab to be
         // read instead: small slabs between large ones would never again leave room for four large ones.
         int slab = sizing.slab();
-        int size = lentOnly == 0 || held + slab <= sizing.most() ? slab : sizing.smallest();
-        return held - lentOnly + size <= sizing.window() && held + size <= sizing.most() ? size : 0;
+        int size = lentOnly == 0 || others + slab <= sizing.most() ? slab : sizing.smallest();
+        return others - lentOnly + size <= sizing.window() && others + size <= sizing.most() ? size : 0;
     }
 
     /** Takes {@code slab}, which the next message grants; its length may differ from what was wanted. */
@@ -92,7 +97,11 @@ final class ReceiveMemory {
 
     /** Returns a slab that is no longer in use, or null. The caller grants it again or frees it. */
     Slab takeFinished() {
-        return finished.poll();
+        Slab slab = finished.poll();
+        if (slab != null) {
+            held -= slab.length();
+        }
+        return slab;
     }
 
     /** Returns the slab that {@link #takeFinished} would take, or null. */
@@ -108,15 +117,10 @@ final class ReceiveMemory {
     private void read(Slab slab) {
         sizing.read(slab.length());
         if (slab.lent == 0) {
-            finish(slab);
+            finished.add(slab);
         } else {
             lentOnly += slab.length();
         }
-    }
-
-    private void finish(Slab slab) {
-        held -= slab.length();
-        finished.add(slab);
     }
 
     /**
@@ -321,12 +325,12 @@ final class ReceiveMemory {
             lentSlabs -= slab.length();
             if (slab.isRead()) {
                 lentOnly -= slab.length();
-                finish(slab);
+                finished.add(slab);
             }
         }
     }
 
-    /** Returns the bytes of all slabs that are granted, unread or lent. */
+    /** Returns the bytes of all slabs. */
     long held() {
         return held;
     }

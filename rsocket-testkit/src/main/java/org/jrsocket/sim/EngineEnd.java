@@ -336,9 +336,7 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         if (held > most) {
             throw simulation.failure(name + " holds " + held + " bytes of receive memory, which may be " + most);
         }
-        if (!isOver()
-                && !slabs.isAwaited()
-                && slabs.obtained() != held + connection.sendMemory().capacity()) {
+        if (!isOver() && slabs.obtained() != held + connection.sendMemory().capacity()) {
             throw simulation.failure(name + " has slabs of " + slabs.obtained() + " bytes, and uses " + held
                     + " to receive and " + connection.sendMemory().capacity() + " to send");
         }

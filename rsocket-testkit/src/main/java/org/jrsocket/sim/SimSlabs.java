@@ -69,11 +69,6 @@ final class SimSlabs implements SlabSource {
         return false;
     }
 
-    /** Returns whether the connection waits for memory, and may keep what it no longer uses. */
-    boolean isAwaited() {
-        return awaited;
-    }
-
     /** Makes the source ready until it has given one slab, or this is called with false. */
     void came(boolean now) {
         came = now;
