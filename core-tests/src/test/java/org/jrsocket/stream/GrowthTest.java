@@ -20,6 +20,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.stream.HookedVerbs.Point;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
@@ -349,6 +350,35 @@ class GrowthTest extends RawPeerTests {
         RawPeer.await(() -> available(p.server) > 16_384, () -> "no more than the least memory");
         read(p.server, 100_000);
         get(writer);
+    }
+
+    /** Otherwise a stream whose acknowledgements others take would register and free memory again and again. */
+    @Test
+    void shouldKeepTheWritersMemoryThoughSomeBecameFreeMeanwhile() throws Exception {
+        StreamPair p = pair();
+        Thread[] writing = new Thread[1];
+        AtomicInteger registered = new AtomicInteger();
+        hooked.hook = (at, cookie) -> {
+            if (at == Point.BEFORE_REGISTER && Thread.currentThread() == writing[0]) {
+                registered.incrementAndGet();
+                RawPeer.await(
+                        () -> {
+                            p.client.poll();
+                            return p.client.acknowledged()
+                                    == p.client.core().out.written();
+                        },
+                        () -> "not acknowledged");
+            }
+        };
+        Future<Integer> writer = background(() -> {
+            writing[0] = Thread.currentThread();
+            p.client.write(bytes(4 << 20), 0, 4 << 20, PATIENCE);
+            return 4 << 20;
+        });
+        read(p.server, 4 << 20);
+        get(writer);
+        assertTrue(p.client.registeredBytes() > DEFAULT.leastBytes());
+        assertTrue(registered.get() <= 10, () -> registered + " times");
     }
 
     private static int available(RdmaStream stream) {

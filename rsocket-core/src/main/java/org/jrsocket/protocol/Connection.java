@@ -159,6 +159,11 @@ public final class Connection {
         return sendMemory.room();
     }
 
+    /** Adds a slab that was {@link SendMemory#wanted} before it was made, whether or not it still is. */
+    public void addSendMemory(Slab slab) {
+        sendMemory.add(slab);
+    }
+
     public SendMemory sendMemory() {
         return sendMemory;
     }

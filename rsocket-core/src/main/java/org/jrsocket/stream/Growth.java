@@ -37,10 +37,9 @@ final class Growth {
      */
     int writeRoom() {
         SendMemory memory = core.connection.sendMemory();
-        int room;
         Slabs slabs = core.endpoint.slabs;
-        if (memory.wanted() > 0 && slabs.mustRegister(memory.wanted(), 1, false)) {
-            int wanted = memory.wanted();
+        int wanted = memory.wanted();
+        if (wanted > 0 && slabs.mustRegister(wanted, 1, false)) {
             RegisteredSlab slab = null;
             core.exit();
             try {
@@ -48,15 +47,11 @@ final class Growth {
             } finally {
                 core.enter();
             }
-            slabs.offer(slab);
-            try {
-                room = core.connection.writeRoom();
-            } finally {
-                slabs.withdraw();
+            if (slab != null) { // even if there is room by now: the writer would run out of it again
+                core.connection.addSendMemory(slab);
             }
-        } else {
-            room = core.connection.writeRoom();
         }
+        int room = core.connection.writeRoom();
         refused = room == 0 && memory.wanted() > 0;
         return room;
     }
