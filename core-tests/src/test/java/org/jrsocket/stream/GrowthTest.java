@@ -28,6 +28,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.spi.LocationAwareLogger;
 
 /**
  * A stream's memory grows and shrinks by calls of the kernel, which may hang for a minute. They hold up the thread that
@@ -379,6 +380,41 @@ class GrowthTest extends RawPeerTests {
         get(writer);
         assertTrue(p.client.registeredBytes() > DEFAULT.leastBytes());
         assertTrue(registered.get() <= 10, () -> registered + " times");
+    }
+
+    private static final class Untold extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public String getMessage() {
+            throw new IllegalStateException("a test's");
+        }
+    }
+
+    /** All that it was granted may be filled and read, so nothing else would come. */
+    @Test
+    void shouldGrantThePeerWhatItHasFilledAfterAnError() throws Exception {
+        StreamPair p = pair();
+        Thread[] reading = new Thread[1];
+        AtomicInteger failed = new AtomicInteger();
+        hooked.hook = (at, cookie) -> {
+            if (at == Point.BEFORE_REGISTER && Thread.currentThread() == reading[0]) {
+                failed.incrementAndGet();
+                throw new Untold();
+            }
+        };
+        Object before = TroubleOnTheWayTest.level(Slabs.class, LocationAwareLogger.DEBUG_INT);
+        try {
+            Future<Integer> writer = writes(p.client, 100_000);
+            assertArrayEquals(bytes(100_000), get(background(() -> {
+                reading[0] = Thread.currentThread();
+                return read(p.server, 100_000);
+            })));
+            assertEquals(100_000, get(writer));
+        } finally {
+            TroubleOnTheWayTest.level(Slabs.class, before);
+        }
+        assertTrue(failed.get() > 0);
     }
 
     private static int available(RdmaStream stream) {

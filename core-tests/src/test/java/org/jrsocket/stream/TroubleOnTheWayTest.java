@@ -239,7 +239,7 @@ class TroubleOnTheWayTest extends RawPeerTests {
     }
 
     /** Sets the level of a class's logger, and returns the one before. */
-    private static Object level(Class<?> named, Object level) throws ReflectiveOperationException {
+    static Object level(Class<?> named, Object level) throws ReflectiveOperationException {
         Field field = SimpleLogger.class.getDeclaredField("currentLogLevel");
         field.setAccessible(true);
         Logger logger = LoggerFactory.getLogger(named);

@@ -142,12 +142,10 @@ final class Growth {
 
     /** Goes on with what there is, after an error; what is wanted later is tried again. */
     private void giveUp(Throwable cause) {
-        core.enter();
         try {
-            core.endpoint.slabs.forgetWish();
-            underWay = false;
-        } finally {
-            core.exit();
+            install(null); // grants the peer again what it has filled: nothing else may ever come
+        } catch (RuntimeException | Error e) {
+            abandon();
         }
         try {
             LOG.warn(
@@ -158,6 +156,16 @@ final class Growth {
                     cause);
         } catch (RuntimeException | Error e) {
             // a logger that fails or lacks memory is no reason for a read or a write to fail
+        }
+    }
+
+    private void abandon() {
+        core.enter();
+        try {
+            core.endpoint.slabs.forgetWish();
+            underWay = false;
+        } finally {
+            core.exit();
         }
     }
 }
