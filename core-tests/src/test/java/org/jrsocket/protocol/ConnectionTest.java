@@ -10,6 +10,7 @@ import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyBoolean;
 import static org.mockito.ArgumentMatchers.anyInt;
 import static org.mockito.ArgumentMatchers.anyLong;
+import static org.mockito.ArgumentMatchers.eq;
 import static org.mockito.ArgumentMatchers.same;
 import static org.mockito.Mockito.inOrder;
 import static org.mockito.Mockito.mock;
@@ -86,6 +87,7 @@ class ConnectionTest {
         growing.received(Imm.data(64), 64);
         growing.consume(64);
         growing.build(sink);
+        verify(source, never()).isReady(anyInt(), eq(1), anyBoolean()); // a smaller one would be of no use
         verify(source, never()).obtain(anyInt(), anyInt(), anyBoolean());
         verify(source, never()).release(any());
         when(source.isReady(128, 65, true)).thenReturn(true);
