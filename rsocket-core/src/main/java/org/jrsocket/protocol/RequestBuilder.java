@@ -107,8 +107,11 @@ final class RequestBuilder {
 
     private int buildUpdates(RequestSink sink) {
         int built = 0;
-        if (ending.isClosing()) {
-            announcements.clear(); // the application reads no more
+        // The application reads no more. But two ends that close with data left may each wait for what the other has to
+        // announce; then one sends, and is reset.
+        boolean waits = ending.wantsDisconnect() && !ending.hasPeerEnded() && extents.bytes() > 0;
+        if (ending.isClosing() && !waits) {
+            announcements.clear();
         }
         while (!announcements.isEmpty()) {
             boolean grant = announcements.hasGrant();
