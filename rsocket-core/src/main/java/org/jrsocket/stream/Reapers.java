@@ -14,7 +14,7 @@ import org.jrsocket.verbs.Device;
 final class Reapers {
 
     /** The maximum number for each device; freeing mostly waits, for the device or for the kernel's locks. */
-    private static final int MOST = 4;
+    static final int MOST = 4;
 
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
     private static final long END_NANOS = TimeUnit.SECONDS.toNanos(10);
