@@ -5,6 +5,7 @@
 package org.jrsocket.protocol;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyBoolean;
@@ -96,6 +97,35 @@ class ConnectionTest {
         growing.build(sink);
         verify(sink).grant(anyInt(), anyLong(), anyInt(), same(large), anyBoolean());
         verify(source).release(first);
+    }
+
+    /** Rather than another one, beside which there may be no room for the one that waits. */
+    @Test
+    void shouldGrantWhatWaitsForALargerSlabToLend() {
+        when(sink.room()).thenReturn(16);
+        ConnData fourGrants = ConnData.local(CREDITS, 0x1000, 1, 4, 0x2000, 2, 1 << 20);
+        Slab first = new Slab(0x3000, 64, 3, 4);
+        Slab second = new Slab(0x7000, 64, 3, 4);
+        SlabSource source = mock(SlabSource.class);
+        when(source.isReady(64, 1, true)).thenReturn(true);
+        when(source.obtain(64, 1, true)).thenReturn(second);
+        Connection growing = new Connection(
+                new Inbound(fourGrants, 4, 16, first, 1024),
+                new Outbound(new SendLimits(16, 1, 2, 1 << 16, 0, 4, 1 << 14), fourGrants, 4, 16),
+                new SendMemory(new Slab(0x5000, 64, 5, 6), 64),
+                source,
+                table);
+        growing.open();
+        growing.build(sink);
+        growing.received(Imm.data(64), 64);
+        growing.received(Imm.data(64), 64);
+        growing.consume(64);
+        growing.build(sink);
+        growing.received(Imm.data(64), 64);
+        growing.consume(64); // the window grows, and the second slab waits
+        assertFalse(growing.in().mayLend());
+        assertTrue(Effects.has(growing.growToLend(), Effects.SEND));
+        assertTrue(growing.in().mayLend());
     }
 
     @Test

@@ -206,11 +206,26 @@ public final class Connection {
     }
 
     /**
+     * Continues after {@link Inbound#lend}. If with those bytes all that the peer was granted is used up, it is granted
+     * more, because what is lent may never be given back.
+     */
+    public int lent() {
+        return in.isUsedUp() ? grantMemory() : Effects.NONE;
+    }
+
+    /**
      * Grants another slab for a piece that {@link Inbound#mayLend} would not lend, if there is a slab and if that
      * helps. A reader that borrows everything would otherwise have to copy from the only slab that the peer has.
      */
     public int growToLend() {
         int wanted = in.grantWantedToLend();
+        Slab finished = in.finished();
+        if (wanted > 0 && finished != null) { // it waits for a larger one
+            in.take();
+            lendWaits = false;
+            grant(finished);
+            return Effects.SEND;
+        }
         lendWaits = wanted > 0 && !source.isReady(wanted, 1, true);
         Slab slab = wanted == 0 || lendWaits ? null : source.obtain(wanted, 1, true);
         if (slab == null) {

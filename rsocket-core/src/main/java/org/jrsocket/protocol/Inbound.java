@@ -333,6 +333,10 @@ public final class Inbound {
         return slab;
     }
 
+    boolean isUsedUp() {
+        return memory.isUsedUp();
+    }
+
     /** Gives {@code n} bytes back, in any order. */
     int giveBack(Slab slab, int n) {
         memory.giveBack(slab, n);

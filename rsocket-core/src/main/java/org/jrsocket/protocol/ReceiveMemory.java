@@ -59,14 +59,18 @@ final class ReceiveMemory {
         if (!open || granted.size() >= entries) {
             return 0;
         }
-        Slab replaced = finished.peek();
-        long others = replaced == null ? held : held - replaced.length();
+        long others = heldByOthers();
         // An application may keep for ever what it was lent, so that is not part of the window. mayLend leaves room for
         // a slab in addition to it, if need be a small one. If nothing is lent, a full window waits for a slab to be
         // read instead: small slabs between large ones would never again leave room for four large ones.
         int slab = sizing.slab();
         int size = lentOnly == 0 || others + slab <= sizing.most() ? slab : sizing.smallest();
         return others - lentOnly + size <= sizing.window() && others + size <= sizing.most() ? size : 0;
+    }
+
+    private long heldByOthers() {
+        Slab replaced = finished.peek();
+        return replaced == null ? held : held - replaced.length();
     }
 
     /** Takes {@code slab}, which the next message grants; its length may differ from what was wanted. */
@@ -290,14 +294,18 @@ final class ReceiveMemory {
         return lentSlabs + slab.length() + sizing.slab() <= sizing.most();
     }
 
-    /** Returns the bytes of another slab to grant so that the slab to be read next may be lent; 0 if none helps. */
+    /**
+     * Returns the bytes of another slab to grant so that the slab to be read next may be lent; 0 if none helps. It may
+     * take the place of the slab that {@link #peekFinished} returns.
+     */
     int wantedToLend() {
         Slab slab = unread.peek();
         if (!open || slab == null || slab.lent > 0 || hasAnother(slab) || !isRoomToLend(slab)) {
             return 0;
         }
-        int size = held + sizing.slab() <= sizing.most() ? sizing.slab() : sizing.smallest();
-        return granted.size() < entries && held + size <= sizing.most() ? size : 0;
+        long others = heldByOthers();
+        int size = others + sizing.slab() <= sizing.most() ? sizing.slab() : sizing.smallest();
+        return granted.size() < entries && others + size <= sizing.most() ? size : 0;
     }
 
     /**
@@ -314,6 +322,13 @@ final class ReceiveMemory {
         slab.lent += n;
         consumePiece(n);
         return slab;
+    }
+
+    /**
+     * Returns whether the peer has filled all that it was granted, or given it up, and all that came is read or lent.
+     */
+    boolean isUsedUp() {
+        return open && granted.isEmpty() && unread.isEmpty();
     }
 
     void giveBack(Slab slab, int n) {

@@ -249,6 +249,7 @@ final class StreamReader {
         BorrowedBytes bytes = new BorrowedBytes(core, slab, (int) (in.address() - slab.address()), n);
         in.lend(n);
         core.borrowed++;
+        core.act(core.connection.lent());
         core.leftover().hasRead();
         return bytes;
     }

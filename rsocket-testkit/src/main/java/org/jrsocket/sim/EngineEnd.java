@@ -281,9 +281,11 @@ final class EngineEnd extends End implements SimCompletions.Channel {
         if (simulation.tracing) {
             simulation.trace(name + " is quiet");
         }
-        act(connection.quiet());
+        boolean acknowledged =
+                connection.out().acknowledged() == connection.out().written();
+        act(connection.quiet()); // after which more may be acknowledged
         if (!isOver()
-                && connection.out().acknowledged() == connection.out().written()
+                && acknowledged
                 && !writer.isCopying()
                 && connection.sendMemory().capacity() > firstSend.length()) {
             throw simulation.failure(

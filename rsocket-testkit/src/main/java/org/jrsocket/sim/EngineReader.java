@@ -127,6 +127,7 @@ final class EngineReader extends Actor {
                 giver.wake();
             }
             owed[borrowed - 1] = n - end.world.mistakes.lent(end, slab[borrowed - 1], n);
+            end.act(end.connection.lent());
         } else {
             copied = n;
             if (!chance.oneIn(4)) {

@@ -6,6 +6,7 @@ package org.jrsocket.sim;
 
 import java.util.Arrays;
 import org.jrsocket.protocol.SendMemory;
+import org.jrsocket.protocol.Slab;
 
 /**
  * An application's writer on the engine: it copies, or lends memory of its own, which it uses for something else as
@@ -23,6 +24,7 @@ final class EngineWriter extends Actor {
     private int lentHead;
     private int lentCount;
     private long left;
+    private int registering; // bytes of the slab that it adds to its memory, and others go on in the meantime
     private int inCall; // bytes of the write call that it is in
     private boolean reserved; // copies, and others go on in the meantime
     private long reservedAt;
@@ -39,6 +41,7 @@ final class EngineWriter extends Actor {
         enter(end.plan.pace);
         left = end.plan.bytes;
         inCall = 0;
+        registering = 0;
         reserved = false;
         asleep = false;
         finished = false;
@@ -186,6 +189,16 @@ final class EngineWriter extends Actor {
     }
 
     private void reserve(SendMemory memory) {
+        if (registering > 0) {
+            Slab slab = end.slabs.obtain(registering, 1, false);
+            registering = 0;
+            if (slab != null) {
+                end.connection.addSendMemory(slab);
+            }
+        } else if (memory.wanted() > 0 && simulation.chance.oneIn(4)) {
+            registering = memory.wanted();
+            return;
+        }
         if (end.connection.writeRoom() > 0) {
             reservedAt = memory.reserve();
             reservedLength = memory.room();

@@ -26,6 +26,9 @@ final class SimSlabs implements SlabSource {
     private boolean awaited;
     private boolean came;
     private boolean taken;
+    private int wished; // bytes of what is delayed
+    private int leastWished;
+    private int offered; // bytes of the slab that came; 0 if there is none
     private long limit;
     private long obtained;
 
@@ -61,33 +64,55 @@ final class SimSlabs implements SlabSource {
 
     @Override
     public boolean isReady(int bytes, int least, boolean remote) {
-        if (came && !taken || !awaited && (delays == 0 || !simulation.chance.oneIn(delays))) {
+        boolean ready = came && !taken
+                ? offered == 0 || isOffered(bytes, least)
+                : !awaited && (delays == 0 || !simulation.chance.oneIn(delays));
+        if (ready) {
             return true;
         }
+        wished = bytes;
+        leastWished = least;
         awaited = true;
         late.wake();
         return false;
     }
 
-    /** Makes the source ready until it has given one slab, or this is called with false. */
+    private boolean isOffered(int bytes, int least) {
+        return offered >= least && offered <= bytes;
+    }
+
+    /**
+     * Makes the source ready until this is called with false: to give what was asked for once, if it still fits, or to
+     * refuse.
+     */
     void came(boolean now) {
         came = now;
         taken = false;
         awaited &= !now;
+        offered = now ? grantedOf(wished, leastWished) : 0;
     }
 
-    @Override
-    public Slab obtain(int bytes, int least, boolean remote) {
+    /** Returns the bytes that there are for a slab, 0 for none. */
+    private int grantedOf(int bytes, int least) {
         int length = bytes;
         if (refuses > 0) {
             if (simulation.chance.oneIn(refuses)) {
-                return null;
+                return 0;
             }
             if (simulation.chance.oneIn(refuses)) {
                 length = simulation.chance.between(least, bytes);
             }
         }
-        return obtained + length > limit ? null : make(length);
+        return obtained + length > limit ? 0 : length;
+    }
+
+    @Override
+    public Slab obtain(int bytes, int least, boolean remote) {
+        if (came && !taken) {
+            return isOffered(bytes, least) ? make(offered) : null;
+        }
+        int length = grantedOf(bytes, least);
+        return length == 0 ? null : make(length);
     }
 
     Slab make(int length) {
