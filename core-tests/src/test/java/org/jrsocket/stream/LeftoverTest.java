@@ -89,6 +89,21 @@ class LeftoverTest extends RawPeerTests {
         assertEquals(1, get(reader));
     }
 
+    /** Callers that wait for it have to notice. */
+    @Test
+    void shouldCountAsStuckWhileTheDeviceHangsUnderTheServiceThread() throws Exception {
+        Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(HALF));
+        CountDownLatch goOn = new CountDownLatch(1);
+        hooked.hook = (at, queue) -> {
+            if (at == Point.AFTER_ARM && Thread.currentThread().getName().equals("jrsocket-service")) {
+                Threads.await(goOn, PATIENCE);
+            }
+        };
+        l.stream().write(new byte[4 * HALF], 0, 4 * HALF, PATIENCE);
+        RawPeer.await(transport.serviceThread()::isStuck, () -> "nobody would notice");
+        goOn.countDown();
+    }
+
     /**
      * The service thread waits for an event, and what it waited for is long done. What a burst leaves then raises none:
      * it has to be sent all the same.

@@ -4,10 +4,14 @@
  */
 package org.jrsocket.stream;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
@@ -51,6 +55,58 @@ class ServiceThreadTest {
         } finally {
             lock.unlock();
         }
+        assertTrue(service.stop(TimeUnit.SECONDS.toNanos(50)));
+    }
+
+    /** What was made for a connection in the meantime belongs to the task that is to take it over. */
+    @Test
+    void shouldRunWhatItHasWhenItEnds() throws Exception {
+        CountDownLatch busy = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        CountDownLatch ran = new CountDownLatch(1);
+        service.schedule( // timers come last, so that a task which is added meanwhile waits for the next turn
+                () -> {
+                    busy.countDown();
+                    Threads.await(goOn, TimeUnit.SECONDS.toNanos(50));
+                },
+                0);
+        busy.await();
+        service.execute(ran::countDown);
+        service.end();
+        goOn.countDown();
+        assertTrue(service.stop(TimeUnit.SECONDS.toNanos(50)));
+        assertEquals(0, ran.getCount());
+    }
+
+    /** If this thread did it later, without memory for it, the timer would be lost, and whoever relies on it. */
+    @Test
+    void shouldPlaceATimerWhereItIsScheduled() throws Exception {
+        CountDownLatch busy = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        service.execute(() -> {
+            busy.countDown();
+            Threads.await(goOn, TimeUnit.SECONDS.toNanos(50));
+        });
+        busy.await();
+        ServiceLoop.Timer timer = service.schedule(() -> {}, TimeUnit.HOURS.toNanos(1));
+        assertEquals(1, service.timersLaterThan(0));
+        timer.cancel();
+        assertEquals(0, service.timersLaterThan(0));
+        goOn.countDown();
+        assertTrue(service.stop(TimeUnit.SECONDS.toNanos(50)));
+    }
+
+    @Test
+    void shouldRunTimersInTheirOrderUnlessTheyAreCancelled() throws Exception {
+        List<Integer> ran = new CopyOnWriteArrayList<>();
+        CountDownLatch last = new CountDownLatch(1);
+        service.schedule(last::countDown, 5_000_000);
+        service.schedule(() -> ran.add(2), 4_000_000);
+        ServiceLoop.Timer cancelled = service.schedule(() -> ran.add(3), TimeUnit.HOURS.toNanos(1));
+        service.schedule(() -> ran.add(1), 1_000_000);
+        cancelled.cancel();
+        last.await();
+        assertEquals(List.of(1, 2), ran);
         assertTrue(service.stop(TimeUnit.SECONDS.toNanos(50)));
     }
 }

@@ -48,7 +48,7 @@ final class Leftovers {
             stream.next = head;
         } while (!added.compareAndSet(head, stream));
         if (head == null) {
-            service.wakeForLeftovers();
+            service.wake();
         }
     }
 

@@ -27,10 +27,13 @@ public interface ServiceLoop {
         return new ServiceThread(ServiceThread.NAME, Threads::daemon);
     }
 
-    /** Runs {@code task} soon on the service thread. May be called from any thread. */
+    /**
+     * Runs {@code task} soon on the service thread. May be called from any thread. When the loop ends it runs the tasks
+     * that it has; those that come later are not run.
+     */
     void execute(Runnable task);
 
-    /** Runs {@code task} on the service thread after {@code nanos}. May be called from any thread. */
+    /** Runs {@code task} on the service thread after {@code nanos}, unless it has ended. Otherwise like the above. */
     Timer schedule(Runnable task, long nanos);
 
     /**

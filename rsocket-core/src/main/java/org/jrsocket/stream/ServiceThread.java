@@ -6,10 +6,12 @@ package org.jrsocket.stream;
 
 import java.io.IOException;
 import java.util.Map;
+import java.util.NavigableSet;
+import java.util.NoSuchElementException;
 import java.util.Queue;
-import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -34,10 +36,7 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
     /** The pause after a turn that failed; the next may fail as well. */
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /**
-     * A timer. A cancelled one lets go of its task at once, and gives up its place among the others when the service
-     * thread gets to it.
-     */
+    /** A timer. A cancelled one lets go of its task, and of its place among the others, at once. */
     private final class Due implements Timer, Comparable<Due> {
         private final long deadline;
         private final long order;
@@ -51,10 +50,8 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
 
         @Override
         public void cancel() {
-            if (task != null) {
-                task = null;
-                execute(() -> timers.remove(this)); // queued behind the task that adds it
-            }
+            task = null;
+            timers.remove(this);
         }
 
         @Override
@@ -69,9 +66,12 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final Map<Long, FdWatch> watches = new ConcurrentHashMap<>();
     private final AtomicLong nextId = new AtomicLong(WAKE + 1);
-    private final TreeSet<Due> timers = new TreeSet<>(); // service thread only
+    /** Whoever schedules a timer also makes its place, because without memory for that the timer would be lost here. */
+    private final NavigableSet<Due> timers = new ConcurrentSkipListSet<>();
+
     private final Thread thread;
     private final Leftovers leftovers = new Leftovers(this);
+    private final Runnable round = leftovers::round;
     private long lastRound = System.nanoTime(); // of the leftovers; service thread only
     private volatile boolean sleeping;
     private volatile boolean calling;
@@ -104,17 +104,15 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
     @Override
     public void execute(Runnable task) {
         tasks.add(task);
-        if (sleeping && Thread.currentThread() != thread) {
-            wake.signal();
-        }
+        wake();
     }
 
     Leftovers leftovers() {
         return leftovers;
     }
 
-    /** Wakes the thread, because there is something for {@link Leftovers#round}. */
-    void wakeForLeftovers() {
+    /** Wakes the thread, because there is something new for it. */
+    void wake() {
         if (sleeping && Thread.currentThread() != thread) {
             wake.signal();
         }
@@ -123,7 +121,8 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
     @Override
     public Timer schedule(Runnable task, long nanos) {
         Due due = new Due(System.nanoTime() + nanos, nextId.getAndIncrement(), task);
-        execute(() -> timers.add(due));
+        timers.add(due);
+        wake();
         return due;
     }
 
@@ -157,7 +156,7 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
         return watch;
     }
 
-    /** Returns how many timers are due in {@code nanos} or later. Called on the service thread. */
+    /** Returns how many timers are due in {@code nanos} or later. For tests. */
     int timersLaterThan(long nanos) {
         return timers.tailSet(new Due(System.nanoTime() + nanos, 0, null)).size();
     }
@@ -167,7 +166,7 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
         return Thread.currentThread() == thread;
     }
 
-    /** Returns whether the thread runs nothing any more. */
+    /** Returns whether the thread is ending: what it is given from now on may never run. */
     boolean hasEnded() {
         return stopped;
     }
@@ -224,6 +223,7 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
             }
         } finally {
             stopped = true; // checked by those who wait for something from this thread
+            runTasks(); // whoever came before that relies on it
             epoll.close();
             wake.close();
             Sleeper.POOL.end();
@@ -253,25 +253,38 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
                 call(watch.onReadable);
             }
         }
-        for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
-            call(task);
-        }
+        runTasks();
         long now = System.nanoTime();
         // Asked now: a stream added since then must not wait as long as those whose writers keep coming back.
         if (leftovers.any() && now - lastRound >= leftovers.period()) {
-            leftovers.round();
+            call(round);
             lastRound = now;
         }
-        while (!timers.isEmpty() && timers.first().deadline - now <= 0) {
-            Runnable task = timers.pollFirst().task;
-            if (task != null) {
+        for (Due due = firstTimer(); due != null && due.deadline - now <= 0; due = firstTimer()) {
+            Runnable task = due.task;
+            if (timers.remove(due) && task != null) {
                 call(task);
             }
         }
     }
 
+    private void runTasks() {
+        for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+            call(task);
+        }
+    }
+
+    private Due firstTimer() {
+        try {
+            return timers.isEmpty() ? null : timers.first();
+        } catch (NoSuchElementException e) { // it was cancelled in the meantime
+            return null;
+        }
+    }
+
     private long untilNextTimer() {
-        long nanos = timers.isEmpty() ? -1 : Math.max(0, timers.first().deadline - System.nanoTime());
+        Due first = firstTimer();
+        long nanos = first == null ? -1 : Math.max(0, first.deadline - System.nanoTime());
         if (!leftovers.any()) {
             return nanos;
         }
