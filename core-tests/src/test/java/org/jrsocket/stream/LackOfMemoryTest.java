@@ -39,4 +39,14 @@ class LackOfMemoryTest {
             assertTrue(outcome.failures() > 0, "no allocation has failed");
         }
     }
+
+    @Test
+    void shouldLoseNoIdWhosePeerIsToBeTold() throws Exception {
+        try (CountedClasses classes =
+                new CountedClasses(LackOfMemoryInFarewellsScenario.class, RdmaStream.class, LoopbackProvider.class)) {
+            CountedClasses.Outcome outcome = classes.failEach();
+            assertEquals(List.of(), outcome.wrong());
+            assertTrue(outcome.failures() > 0, "no allocation has failed");
+        }
+    }
 }

@@ -77,9 +77,22 @@ final class Farewells {
      * @param local the connection's own address
      */
     void say(CmId id, InetAddress local) {
-        Farewell farewell = new Farewell(id, local);
+        Farewell farewell = null;
+        try {
+            farewell = new Farewell(id, local);
+            keep(farewell);
+        } catch (OutOfMemoryError e) { // then the kernel tells the peer, once
+            if (farewell != null) {
+                waiting.remove(farewell);
+                unsaid.remove(farewell);
+            }
+            Freeing.destroy(id);
+        }
+    }
+
+    private void keep(Farewell farewell) {
         waiting.add(farewell);
-        id.attach(farewell);
+        farewell.id.attach(farewell);
         if (over || waiting.size() > MOST) {
             farewell.end();
             return;
@@ -210,9 +223,14 @@ final class Farewells {
         }
 
         void end() {
-            if (waiting.remove(this)) {
-                unsaid.remove(this);
+            if (!waiting.remove(this)) {
+                return;
+            }
+            unsaid.remove(this);
+            try {
                 transport.reapers.reap(id.getVerbs(), this::destroy);
+            } catch (OutOfMemoryError e) { // then here: nothing else refers to it any more
+                destroy();
             }
         }
 
