@@ -172,7 +172,7 @@ final class CmListener implements RdmaListener, CmHandler {
                 return false;
             }
         }
-        refuseBusy(asked);
+        refusals.refuseBusy(asked);
         return false;
     }
 
@@ -254,31 +254,31 @@ final class CmListener implements RdmaListener, CmHandler {
 
     /** Called on the service thread, but not within a callback of the connection manager. */
     void checkTime() {
-        transport.takeCmEvents(); // a thread that is behind must not take its own delay for the silence of its clients
+        try {
+            transport.takeCmEvents(); // a thread that is behind must not take its own delay for its clients' silence
+            checkTimes();
+        } finally { // without memory, too
+            synchronized (this) {
+                timing = false;
+                watchTime();
+            }
+        }
+    }
+
+    private void checkTimes() {
         List<Admission.Request> late;
         List<Handshake> pending;
         boolean wanted;
         synchronized (this) {
-            timing = false;
             if (closed) {
                 return;
             }
-            late = admission.expired(System.nanoTime());
             pending = List.copyOf(handshakes);
             wanted = !isFull() && admission.wantsPlace();
-            watchTime();
+            late = admission.expired(System.nanoTime()); // last, because nobody else knows of these
         }
-        late.forEach(this::refuseBusy);
+        late.forEach(refusals::refuseBusy);
         pending.forEach(handshake -> handshake.checkTime(wanted ? limits.graceNanos() : limits.handshakeNanos()));
-    }
-
-    private void refuseBusy(Admission.Request asked) {
-        LOG.debug(
-                "RDMA connection request to {} from {} refused: too many connections wait to be accepted, or too many"
-                        + " handshakes are under way",
-                localAddress(),
-                asked.source());
-        refusals.refuse(asked.id(), Refusals.busy(asked.peer()));
     }
 
     @Override

@@ -64,6 +64,16 @@ final class Refusals {
         refuse(request, reason, () -> {});
     }
 
+    /** Refuses a request for which there is no room. */
+    void refuseBusy(Admission.Request asked) {
+        LOG.debug(
+                "a connection request to the {} from {} was refused: too many connections wait to be accepted, or too"
+                        + " many handshakes are under way",
+                listener,
+                asked.source());
+        refuse(asked.id(), busy(asked.peer()));
+    }
+
     /** Refuses likewise, and runs {@code then} when the client has its answer, on the thread that gives it. */
     void refuse(CmId request, byte[] reason, Runnable then) {
         boolean handedOver = false;
