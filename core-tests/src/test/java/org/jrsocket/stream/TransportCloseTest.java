@@ -147,6 +147,7 @@ class TransportCloseTest {
                 warnings::toString);
         borrowed.close();
         RawPeer.await(reader::isFreed, () -> "not freed");
+        RawPeer.await(() -> verbs.liveObjects().isEmpty(), () -> "left: " + verbs.liveObjects());
     }
 
     @Test

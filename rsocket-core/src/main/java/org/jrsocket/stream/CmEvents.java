@@ -33,6 +33,7 @@ final class CmEvents {
     private final ServiceThread service;
     private final OpenDevices devices;
     private final ServiceThread.SteadyWatch watch;
+    private boolean destroyed; // guarded by this
 
     /** Creates the dispatcher, which takes no events before {@link #start}. */
     CmEvents(Cm cm, CmChannel channel, ServiceThread service, OpenDevices devices) throws IOException {
@@ -49,6 +50,18 @@ final class CmEvents {
 
     void end() {
         watch.cancel();
+    }
+
+    /** Destroys the channel, once; no id may be left on it. For when it has ended. */
+    synchronized void destroyChannel() {
+        if (!destroyed) {
+            try {
+                cm.destroyEventChannel(channel);
+                destroyed = true;
+            } catch (IOException e) {
+                LOG.warn("closing the CM event channel failed", e);
+            }
+        }
     }
 
     /**

@@ -55,6 +55,7 @@ public final class RdmaTransport implements AutoCloseable {
     private final LimitedLog protocolErrors = new LimitedLog(LoggerFactory.getLogger(RdmaStream.class));
 
     private final OpenIds openIds = new OpenIds();
+    private volatile boolean unused; // the event channel, except by the ids of streams that are left
 
     private RdmaTransport(VerbsProvider provider, long idleNanos, ServiceThread service) throws IOException {
         this.service = service;
@@ -210,13 +211,8 @@ public final class RdmaTransport implements AutoCloseable {
         openIds.endConnects(); // no thread takes their late answers any more
         bundles.close(); // so that a reaper frees what is kept
         reapers.end();
-        try {
-            if (idle && stopped && streams.count() == 0) { // else it may be in use, or has ids
-                cm.destroyEventChannel(channel);
-            }
-        } catch (IOException e) {
-            LOG.warn("closing the CM event channel failed", e);
-        }
+        unused = idle && stopped;
+        destroyUnusedChannel();
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
@@ -317,6 +313,13 @@ public final class RdmaTransport implements AutoCloseable {
 
     void forget(RdmaStream stream) {
         streams.remove(stream);
+        destroyUnusedChannel();
+    }
+
+    private void destroyUnusedChannel() {
+        if (unused && streams.count() == 0) {
+            events.destroyChannel();
+        }
     }
 
     /** Returns the number of streams that are not freed yet. */
