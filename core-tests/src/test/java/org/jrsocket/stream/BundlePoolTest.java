@@ -5,6 +5,7 @@
 package org.jrsocket.stream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -94,6 +95,20 @@ class BundlePoolTest {
         bundle.recvCq.failed();
         pool.giveBack(bundle);
         assertEquals(0, kept());
+    }
+
+    @Test
+    void shouldNotHandOutACompletionQueueThatHasFailedSinceItWasKept() throws Exception {
+        Bundle bundle = pool.obtain(shape(one, 8192));
+        pool.giveBack(bundle);
+        transport.devices().opened(one);
+        verbs.faults().asyncEvent(verbs.device(), Device.event(Device.EVENT_CQ_ERR, bundle.sendCq.getHandle()));
+        RawPeer.await(() -> bundle.recvCq.hasFailed(), () -> "nobody has taken note of it");
+        Bundle next = pool.obtain(shape(one, 8192));
+        assertNotSame(bundle, next);
+        pool.giveBack(next);
+        assertSame(next, pool.obtain(shape(one, 8192)));
+        pool.giveBack(next);
     }
 
     @Test

@@ -6,6 +6,7 @@ package org.jrsocket.stream;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -27,6 +28,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jrsocket.os.Errno;
 import org.jrsocket.stream.HookedVerbs.Point;
 import org.jrsocket.stream.RdmaConnectException.Reason;
+import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.CmMessage;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
@@ -120,6 +122,47 @@ class HandshakeTroubleTest extends RawPeerTests {
         RawPeer.await(() -> verbs.liveObjects().ids() == 0, () -> "not freed: " + verbs.liveObjects());
         assertEquals(0, verbs.liveObjects().qps());
         assertTrue(transport.registeredMemory() > 0, "nothing is kept for the next one, so no queue pair was made");
+    }
+
+    /** All that the transport has: {@link HookedVerbs} give them one number, which no raw peer's has. */
+    private void failCompletionQueues() throws Exception {
+        verbs.faults().asyncEvent(verbs.device(), Device.event(Device.EVENT_CQ_ERR, 0));
+        RawPeer.await(() -> !verbs.device().hasEvents(), () -> "nobody takes the event");
+        passTheServiceThread();
+    }
+
+    private void assertNothingIsKept() {
+        RawPeer.await(
+                () -> transport.registeredMemory() == 0,
+                () -> "kept for the next one: " + transport.registeredMemory() + " bytes");
+    }
+
+    /** No completion would ever come. */
+    @Test
+    void shouldNotConnectOnACompletionQueueThatHasFailedMeanwhile() throws Exception {
+        RawPeer.RawListener listener = rawListen();
+        PendingConnect pending = transport.connect(null, listener.address(), CONFIG);
+        RawPeer peer = listener.take(RawPeer.Spec.DEFAULT);
+        peers.add(peer);
+        failCompletionQueues();
+        peer.answer(peer.connData());
+        RdmaConnectException e = assertThrows(RdmaConnectException.class, () -> pending.await(PATIENCE));
+        assertEquals(Reason.RESOURCES, e.reason());
+        assertTrue(e.getMessage().contains("a completion queue of lo0 has failed"), e::getMessage);
+        assertNothingIsKept();
+    }
+
+    @Test
+    void shouldNotAcceptOnACompletionQueueThatHasFailedMeanwhile() throws Exception {
+        CmListener listener = (CmListener) listen(CONFIG);
+        RawPeer peer = active(listener.localAddress(), RawPeer.Spec.DEFAULT);
+        peer.request(peer.connData());
+        RawPeer.await(() -> verbs.liveObjects().qps() == 2, () -> "nothing is made for the client");
+        failCompletionQueues();
+        peer.established();
+        RawPeer.await(() -> listener.halfOpen() == 0, () -> "the handshake goes on");
+        assertNull(listener.poll());
+        assertNothingIsKept();
     }
 
     /** Lack of memory fails one connection, on either side; the connections after it are made as ever. */

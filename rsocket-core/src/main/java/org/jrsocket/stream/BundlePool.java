@@ -6,8 +6,11 @@ package org.jrsocket.stream;
 
 import java.io.IOException;
 import java.util.ArrayDeque;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.Iterator;
+import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.verbs.Device;
@@ -39,6 +42,7 @@ final class BundlePool {
 
     // Guarded by this.
     private final Deque<Idle> idle = new ArrayDeque<>(); // the latest first: its memory is still in the caches
+    private final Set<Bundle> all = Collections.newSetFromMap(new WeakHashMap<>()); // in use, too
     private long idleBytes;
     private boolean expiring;
     private boolean closed;
@@ -64,7 +68,7 @@ final class BundlePool {
             return kept;
         }
         try {
-            return new Bundle(verbs, shape, budget, task -> transport.reapers.reap(shape.device(), task));
+            return make(shape);
         } catch (IOException e) {
             if (!MemoryBudget.isLackOfObjects(e) || !makeRoom(shape.device())) {
                 throw e;
@@ -74,13 +78,38 @@ final class BundlePool {
                 throw e;
             }
         }
-        return new Bundle(verbs, shape, budget, task -> transport.reapers.reap(shape.device(), task));
+        return make(shape);
+    }
+
+    private Bundle make(Bundle.Shape shape) throws IOException {
+        Bundle made = new Bundle(verbs, shape, budget, task -> transport.reapers.reap(shape.device(), task));
+        try {
+            synchronized (this) {
+                all.add(made);
+            }
+            return made;
+        } catch (Error e) { // lack of memory
+            made.free();
+            throw e;
+        }
+    }
+
+    /**
+     * Records that one of the device's completion queues has failed. A bundle that is kept is then not handed out any
+     * more, and one that is in use not kept.
+     */
+    synchronized void queueFailed(Device device, int event) {
+        for (Bundle each : all) {
+            if (each.shape.device() == device && (each.recvCq.isSubjectOf(event) || each.sendCq.isSubjectOf(event))) {
+                each.recvCq.failed(); // for both
+            }
+        }
     }
 
     private synchronized Bundle take(Bundle.Shape shape) {
         for (Iterator<Idle> each = idle.iterator(); each.hasNext(); ) {
             Bundle bundle = each.next().bundle;
-            if (bundle.shape.isLike(shape)) {
+            if (bundle.shape.isLike(shape) && !bundle.recvCq.hasFailed()) {
                 each.remove();
                 idleBytes -= shape.bytes();
                 return bundle;

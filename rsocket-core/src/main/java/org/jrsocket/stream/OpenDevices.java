@@ -92,10 +92,11 @@ final class OpenDevices {
 
     /**
      * Ends the stream whose queue has failed. A completion queue reports nothing any more. A queue pair mostly fails
-     * what was posted, which says more, but need not.
+     * what was posted, which says more, but need not. Without a stream, nothing is made of the queue any more.
      */
     private void queueFailed(Device device, int event) {
         int type = Device.eventType(event);
+        transport.bundles().queueFailed(device, event);
         for (RdmaStream stream : transport.streams()) {
             Endpoint endpoint = stream.core().endpoint;
             Qp qp = endpoint.qp;
@@ -103,7 +104,6 @@ final class OpenDevices {
                 continue;
             }
             if (endpoint.recvCq.isSubjectOf(event) || endpoint.sendCq.isSubjectOf(event)) {
-                endpoint.recvCq.failed(); // both belong to one bundle, which is not used again
                 queueFailed(stream, "a completion queue of this host's device has failed");
                 LOG.warn("a completion queue of RDMA device {} has failed; {} is reset", device.name(), stream);
             } else if (qp != null && qp.isSubjectOf(event)) {

@@ -247,6 +247,9 @@ public final class RdmaTransport implements AutoCloseable {
 
     /** Makes a stream on a connected endpoint. Called on the service thread. */
     RdmaStream established(Endpoint endpoint, ConnData peer) throws IOException {
+        if (endpoint.recvCq.hasFailed()) {
+            throw new IOException("a completion queue of " + endpoint.device.name() + " has failed");
+        }
         InetSocketAddress local = (InetSocketAddress) endpoint.id.getSource();
         InetSocketAddress remote = (InetSocketAddress) endpoint.id.getDestination();
         RdmaStream stream = new RdmaStream(this, endpoint, peer, local, remote);
