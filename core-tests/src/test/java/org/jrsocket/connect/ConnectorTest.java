@@ -222,6 +222,14 @@ class ConnectorTest {
     }
 
     @Test
+    void shouldWaitForADeviceThatTakesLongOnlyWithoutAnAlternative() throws Exception {
+        assertNotNull(attempt(context("policy=auto"), PEER, 0));
+        assertFalse(rdma.peer.isPatient());
+        assertNotNull(attempt(context("policy=rdma"), PEER, 0));
+        assertTrue(rdma.peer.isPatient());
+    }
+
+    @Test
     void shouldForgetASilenceWhenTheAnswerWasOnlyLate() throws Exception {
         rdma.outcome = Reason.TIMEOUT;
         TransportContext context = context("connect.timeout=1ms");

@@ -406,6 +406,49 @@ class MakersTest extends RawPeerTests {
         assertEquals(Reason.TIMEOUT, e.reason());
     }
 
+    private PendingConnect connectImpatiently(RdmaListener listener) {
+        return transport.connect(null, listener.localAddress(), CONFIG, new PendingConnect.Observer() {
+            @Override
+            public boolean isPatient() {
+                return false;
+            }
+
+            @Override
+            public void asked() {
+                // of no interest
+            }
+
+            @Override
+            public void answered(PendingConnect.Answer answer) {
+                // of no interest
+            }
+        });
+    }
+
+    /** Each of them would wait as long as the first. */
+    @Test
+    void shouldNotBeginWhatHasNoTimeWhileItsDeviceHangs() throws Exception {
+        RdmaListener listener = listenThere();
+        hangBeforeItIsMade();
+        PendingConnect first = connectFromHere(listener);
+        awaitReached();
+        RawPeer.await(() -> transport.makers().waitLongFor(verbs.device()), () -> "it does not take long");
+        RdmaConnectException e = assertThrows(
+                RdmaConnectException.class, () -> connectImpatiently(listener).await(PATIENCE));
+        assertEquals(Reason.RESOURCES, e.reason());
+        assertTrue(e.getMessage().contains("lo0 takes long to make the queue pairs of other"), e.getMessage());
+        PendingConnect patient = connectFromHere(listener);
+        awaitService();
+        assertFalse(patient.isDone());
+        goOn.countDown();
+        first.await(PATIENCE).close();
+        patient.await(PATIENCE).close();
+        connectImpatiently(listener).await(PATIENCE).close();
+        for (int i = 0; i < 3; i++) {
+            StreamPair.accept(listener).close();
+        }
+    }
+
     /** What logs may connect. */
     @Test
     void shouldNotWaitForAConnectionOnAThreadThatMakesThem() throws Exception {

@@ -379,6 +379,11 @@ final class WayAttempt implements PendingConnect.Observer {
     }
 
     @Override
+    public boolean isPatient() {
+        return !hasHeadStart;
+    }
+
+    @Override
     public void routed() {
         routed = true;
     }

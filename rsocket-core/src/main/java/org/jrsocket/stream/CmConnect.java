@@ -124,7 +124,7 @@ final class CmConnect implements PendingConnect, CmHandler {
             case RDMA_CM_EVENT_ADDR_RESOLVED -> {
                 String device = request.device().name();
                 if (observer.mayUse(device, request.source())) {
-                    request.resolveRoute(this::make);
+                    request.resolveRoute(this::make, observer.isPatient());
                 } else {
                     fail(Reason.NO_DEVICE, "the route leads to " + device + ", which is not allowed here", null);
                 }

@@ -102,8 +102,16 @@ final class ConnectRequest {
         return ((InetSocketAddress) id.getSource()).getAddress();
     }
 
-    /** Has the kernel find the route, and meanwhile a maker run {@code make}, once the device is known. */
-    void resolveRoute(Runnable make) throws IOException {
+    /**
+     * Has the kernel find the route, and meanwhile a maker run {@code make}, once the device is known.
+     *
+     * @param patient whether to do so although the device may not answer for now
+     */
+    void resolveRoute(Runnable make, boolean patient) throws IOException {
+        if (!patient && transport.makers().waitLongFor(device())) {
+            String why = "RDMA device " + device().name() + " takes long to make the queue pairs of other connections";
+            throw new RdmaConnectException(Reason.RESOURCES, why, null);
+        }
         transport.cm().resolveRoute(id, RESOLVE_MILLIS);
         if (!transport.makers().execute(id.getVerbs(), make)) {
             throw new RdmaConnectException(Reason.RESOURCES, "the RDMA transport was closed", null);

@@ -4,6 +4,9 @@
  */
 package org.jrsocket.stream;
 
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import org.jrsocket.verbs.Device;
 
 /**
@@ -15,6 +18,9 @@ final class Makers {
     /** The maximum for a device. A maker mostly waits for the device, and spends the rest in the kernel. */
     private static final int MOST = 4;
 
+    private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final Set<Work> begun = ConcurrentHashMap.newKeySet();
     private final DeviceThreads threads = new DeviceThreads(
             "jrsocket-maker", Math.max(1, Math.min(MOST, Runtime.getRuntime().availableProcessors() / 2)));
 
@@ -25,7 +31,49 @@ final class Makers {
      * @throws OutOfMemoryError if there is no memory, or no thread can be created; most probably the task is not run
      */
     boolean execute(Device device, Runnable task) {
-        return threads.execute(device, task);
+        return threads.execute(device, new Work(device, task));
+    }
+
+    /** Returns whether something on the device is taking longer than a busy host does. It may still go on. */
+    boolean waitLongFor(Device device) {
+        long now = System.nanoTime();
+        for (Work each : begun) {
+            if (each.device == device && now - each.since > LONG_NANOS) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** A task, and since when it runs. */
+    private final class Work implements Runnable {
+        private final Device device;
+        private final Runnable task;
+        private long since; // published by the set
+
+        Work(Device device, Runnable task) {
+            this.device = device;
+            this.task = task;
+        }
+
+        @Override
+        public void run() {
+            since = System.nanoTime();
+            try {
+                begin();
+                task.run();
+            } finally {
+                begun.remove(this);
+            }
+        }
+
+        private void begin() {
+            try {
+                begun.add(this);
+            } catch (OutOfMemoryError e) {
+                // then nobody notices if the device does not answer
+            }
+        }
     }
 
     /** Returns whether the caller is one of them, which must not wait for another connection. */

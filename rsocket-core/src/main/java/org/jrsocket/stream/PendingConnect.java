@@ -49,6 +49,11 @@ public interface PendingConnect {
             return true;
         }
 
+        /** Returns whether to wait for a device that has not answered others for a while. Called likewise. */
+        default boolean isPatient() {
+            return true;
+        }
+
         /** Called when there is a route: what the request still waits for says nothing about the way to the peer. */
         default void routed() {}
 
