@@ -504,6 +504,7 @@ abstract class StreamBehaviour {
                 (CmListener) transport.listen(new InetSocketAddress(address(), 0), 1, StreamConfig.DEFAULT)) {
             PendingConnect first = transport.connect(null, listener.localAddress(), StreamConfig.DEFAULT);
             first.await(StreamPair.PATIENCE);
+            HalfOpenTest.awaitHalfOpen(listener, 0); // it is ready now, and not only connected
             PendingConnect second = transport.connect(null, listener.localAddress(), StreamConfig.DEFAULT);
             HalfOpenTest.awaitHeld(listener, 1);
             assertFalse(second.isDone());
