@@ -356,4 +356,87 @@ class WayAttemptTest {
         assertEquals(1, made.size());
         assertTrue(oneOfTwo.left() > 0);
     }
+
+    // ---- this process stands still, and the kernel goes on ----
+
+    /** What came in the meantime, the route for example, waits for the service thread. */
+    @Test
+    void shouldHaveItsTimeBackAfterAStandstillBeforeItCouldAsk() throws Exception {
+        WayAttempt attempt = attempt(0);
+        long preparing = attempt.left();
+        now.set(100 * HOUR);
+        assertEquals(preparing, attempt.left());
+        attempt.asked();
+        assertEquals(HOUR, attempt.left());
+    }
+
+    @Test
+    void shouldHaveItsTimeBackWhenTheStandstillEndsWithTheRequest() throws Exception {
+        WayAttempt attempt = attempt(0);
+        assertTrue(attempt.left() > 0);
+        now.set(100 * HOUR);
+        attempt.asked();
+        assertEquals(HOUR, attempt.left());
+        now.addAndGet(HOUR);
+        assertEquals(0, attempt.left());
+    }
+
+    @Test
+    void shouldEndInTimeIfItOnlyBecomesALittleLate() throws Exception {
+        WayAttempt attempt = attempt(0);
+        now.set(attempt.left() + TimeUnit.SECONDS.toNanos(1));
+        assertTrue(attempt.left() < 0);
+    }
+
+    /** Else it would be given far more time than usual, whenever it is silent. */
+    @Test
+    void shouldNotTakeAStandstillForASlowAnswer() throws Exception {
+        WayAttempt attempt = attempt(0);
+        attempt.asked();
+        assertEquals(HOUR, attempt.left());
+        now.set(100 * HOUR);
+        attempt.answered(Answer.OURS);
+        assertEquals(0, memory.states().get(0).usualNanos());
+    }
+
+    @Test
+    void shouldTakeALateAnswerForASlowOne() throws Exception {
+        WayAttempt attempt = attempt(0);
+        attempt.asked();
+        assertEquals(HOUR, attempt.left());
+        now.set(HOUR);
+        assertEquals(0, attempt.left());
+        now.addAndGet(PendingConnect.LATE_NANOS);
+        attempt.answered(Answer.OURS);
+        assertEquals(HOUR + PendingConnect.LATE_NANOS, memory.states().get(0).usualNanos());
+    }
+
+    /** The answer to the first one may have come, and waits for the service thread. */
+    @Test
+    void shouldGoOnWaitingForAnotherOneAfterAStandstill() throws Exception {
+        WayAttempt asking = attempt(0);
+        WayAttempt waiting = attempt(0);
+        waiting.onDone(() -> {});
+        now.set(100 * HOUR);
+        runAll(timers);
+        assertNull(waiting.failure());
+        assertEquals(1, timers.size(), "it still has a limit");
+        asking.asked();
+        asking.answered(Answer.OURS);
+        memory.firstContacts().over(asking, null);
+        runAll(tasks);
+        assertEquals(2, made.size());
+        assertTrue(waiting.left() > 0);
+    }
+
+    @Test
+    void shouldEndTheWaitForAnotherOneInTime() throws Exception {
+        attempt(0);
+        WayAttempt waiting = attempt(0);
+        waiting.onDone(() -> {});
+        now.set(memory.most());
+        runAll(timers);
+        assertEquals(Reason.TIMEOUT, waiting.failure().reason());
+        assertEquals(0, timers.size());
+    }
 }

@@ -182,6 +182,11 @@ final class PeerMemory {
         }
     }
 
+    /** Returns the age of an attempt that begins now. */
+    AttemptAge newAttempt() {
+        return new AttemptAge(clock);
+    }
+
     /** Returns the attempts on hosts of which nothing is known. */
     FirstContacts firstContacts() {
         return firstContacts;

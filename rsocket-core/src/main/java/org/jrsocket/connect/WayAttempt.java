@@ -59,7 +59,7 @@ final class WayAttempt implements PendingConnect.Observer {
     private final long limit;
     private final boolean hasHeadStart;
     private final boolean mayWait;
-    private final long start = System.nanoTime();
+    private final AttemptAge age;
 
     private Maker maker; // written before the attempt is started, as the next
     private ServiceLoop service;
@@ -88,6 +88,7 @@ final class WayAttempt implements PendingConnect.Observer {
         this.limit = limit;
         this.hasHeadStart = hasHeadStart;
         this.mayWait = mayWait;
+        this.age = way.memory().newAttempt();
     }
 
     /** Begins, or waits. No other thread may {@link #end} it before this returns, unless it waits. */
@@ -153,27 +154,31 @@ final class WayAttempt implements PendingConnect.Observer {
 
     /** Returns how long it may still take, nanoseconds. May be called by any thread. */
     long left() {
-        long age = System.nanoTime() - start;
-        long left = limit == 0 ? Long.MAX_VALUE : limit - age;
-        return hasHeadStart ? Math.min(left, leftOfHeadStart(age)) : left;
+        long now = age.look();
+        long left = limit == 0 ? Long.MAX_VALUE : limit - now;
+        left = hasHeadStart ? Math.min(left, leftOfHeadStart(now)) : left;
+        age.lookAgainIn(left);
+        return left;
     }
 
-    private long leftOfHeadStart(long age) {
+    private long leftOfHeadStart(long now) {
         long asked = askedAfter;
         // As if time went faster, because only a share of the head start belongs to this attempt.
-        long own = memory().left(remote, shares * age, asked < 0 ? -1 : shares * (age - asked), asked >= 0 && first);
+        long own = memory().left(remote, shares * now, asked < 0 ? -1 : shares * (now - asked), asked >= 0 && first);
         return own / shares;
     }
 
     /** Returns the same while it waits. The head start is left out: when that is over, the wait is ended. */
     private long leftToWait() {
         long most = memory().most();
-        return (limit == 0 ? most : Math.min(limit, most)) - (System.nanoTime() - start);
+        long left = (limit == 0 ? most : Math.min(limit, most)) - age.look();
+        age.lookAgainIn(left);
+        return left;
     }
 
     /** Returns whether its head start is over, whatever its caller's time. */
     private boolean isOverdue() {
-        return hasHeadStart && leftOfHeadStart(System.nanoTime() - start) <= 0;
+        return hasHeadStart && leftOfHeadStart(age.look()) <= 0;
     }
 
     /** Returns whether it has had its head start and still could not ask. */
@@ -227,10 +232,20 @@ final class WayAttempt implements PendingConnect.Observer {
 
     private void leaveInTime() {
         if (leftToWait() <= 0) {
-            long waitedMillis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+            long waitedMillis = TimeUnit.NANOSECONDS.toMillis(age.look());
             leave(
                     Reason.TIMEOUT,
                     "it did not answer the request of another connection (waited " + waitedMillis + " ms)");
+        }
+    }
+
+    /** Runs on the service thread, for a caller that does not block. */
+    private void timeIsOver() {
+        leaveInTime();
+        synchronized (this) {
+            if (state == State.WAITING) { // this process stood still, and the wait goes on
+                timer = service.schedule(this::timeIsOver, leftToWait());
+            }
         }
     }
 
@@ -312,7 +327,7 @@ final class WayAttempt implements PendingConnect.Observer {
     void onDone(Runnable then) {
         synchronized (this) {
             if (state == State.WAITING) {
-                timer = service.schedule(this::leaveInTime, leftToWait());
+                timer = service.schedule(this::timeIsOver, leftToWait());
                 action = then; // last: whoever finds it, with the lock, cancels the timer
                 return;
             }
@@ -391,7 +406,7 @@ final class WayAttempt implements PendingConnect.Observer {
     @Override
     public void asked() {
         first = memory().asked(remote);
-        askedAfter = System.nanoTime() - start;
+        askedAfter = age.look();
         contacts().asked(this);
         PendingConnect begun = pending;
         if (isLimited() && begun != null) {
@@ -401,6 +416,6 @@ final class WayAttempt implements PendingConnect.Observer {
 
     @Override
     public void answered(PendingConnect.Answer answer) {
-        memory().answered(remote, answer, System.nanoTime() - start - askedAfter);
+        memory().answered(remote, answer, age.look() - askedAfter);
     }
 }
