@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.stream.PendingConnect.Answer;
@@ -86,6 +87,24 @@ class ProbeTest extends RawPeerTests {
         CmListener listener = (CmListener) listen(CONFIG);
         listener.close();
         assertEquals(Answer.REFUSED, probe(listener.localAddress()));
+    }
+
+    /** The process stood still, for example, and finds the answer and the end of the time for it together. */
+    @Test
+    void shouldHearAnAnswerThatCameInTimeThoughTheServiceThreadIsLate() throws Exception {
+        RawPeer.RawListener listener = rawListen();
+        transport.probe(listener.address(), CONFIG, observer);
+        CountDownLatch release = new CountDownLatch(1);
+        try (RawPeer peer = listener.take(RawPeer.Spec.DEFAULT)) {
+            peers.add(peer);
+            assertNotNull(asked.poll(60, TimeUnit.SECONDS));
+            passTheServiceThread(); // from here on it only listens
+            keepTheServiceThreadBusy(release);
+        } // which refuses
+        long late = System.nanoTime() + PendingConnect.LATE_NANOS;
+        RawPeer.await(() -> System.nanoTime() - late > 0, () -> "time stands still");
+        release.countDown();
+        assertEquals(Answer.REFUSED, answer());
     }
 
     /** It takes the request for one like any other, and its answer comes to nothing. */

@@ -227,7 +227,7 @@ final class CmConnect implements PendingConnect, CmHandler {
     private void release() {
         if (late) {
             request.releaseQueues();
-            transport.service().schedule(() -> locked(this::stopListening), LATE_NANOS);
+            transport.afterCmEvents(LATE_NANOS, () -> locked(this::stopListening));
         } else {
             request.release();
         }

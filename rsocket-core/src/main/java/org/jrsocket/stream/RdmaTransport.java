@@ -223,6 +223,17 @@ public final class RdmaTransport implements AutoCloseable {
         events.takeAll();
     }
 
+    /** Runs {@code task} on the service thread in so many nanoseconds, after what has arrived by then is handled. */
+    void afterCmEvents(long nanos, Runnable task) {
+        service()
+                .schedule(
+                        () -> {
+                            takeCmEvents();
+                            task.run();
+                        },
+                        nanos);
+    }
+
     /** See {@link Reapers#reap(Runnable)}. */
     void reap(Runnable free) {
         reapers.reap(free);
