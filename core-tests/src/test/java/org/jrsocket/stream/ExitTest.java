@@ -4,9 +4,13 @@
  */
 package org.jrsocket.stream;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -43,5 +47,22 @@ class ExitTest extends RawPeerTests {
         }
         assertFalse(l.stream().isDelivering(10));
         verbs.faults().holdAcks(false);
+    }
+
+    /** When it goes on, what is left has had no time at all. */
+    @Test
+    void shouldGoOnWaitingAfterTheProcessStoodStill() {
+        long limit = TimeUnit.SECONDS.toNanos(1);
+        AtomicInteger looks = new AtomicInteger();
+        OpenStreams.awaitEnd(
+                () -> {
+                    if (looks.getAndIncrement() == 0) {
+                        long over = System.nanoTime() + limit;
+                        RawPeer.await(() -> System.nanoTime() - over > 0, () -> "time stands still");
+                    }
+                    return looks.get() < 5;
+                },
+                limit);
+        assertEquals(5, looks.get());
     }
 }

@@ -27,6 +27,9 @@ final class OpenStreams {
     /** The time between looks at the streams. One that has not moved for two to three of these gives memory back. */
     private static final long SWEEP_NANOS = DeviceSilence.LOOK_NANOS;
 
+    /** What a wait counts for one look at most, however long it took: two looks are a millisecond apart. */
+    private static final long MOST_AT_ONCE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     private final ServiceLoop service;
     private final Set<RdmaStream> streams = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean sweeping = new AtomicBoolean();
@@ -163,16 +166,23 @@ final class OpenStreams {
                 nanos);
     }
 
-    /** Waits until {@code condition} no longer holds, {@code nanos} have passed, or the thread is interrupted. */
+    /**
+     * Waits until {@code condition} no longer holds, {@code nanos} have passed, or the thread is interrupted. Time in
+     * which this process stood still hardly counts: nobody could go on meanwhile.
+     */
     static void awaitEnd(BooleanSupplier condition, long nanos) {
-        long deadline = System.nanoTime() + nanos;
-        while (condition.getAsBoolean() && System.nanoTime() - deadline < 0) {
+        long left = nanos;
+        long last = System.nanoTime();
+        while (condition.getAsBoolean() && left > 0) {
             try {
                 TimeUnit.MILLISECONDS.sleep(1);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 return;
             }
+            long now = System.nanoTime();
+            left -= Math.min(now - last, MOST_AT_ONCE_NANOS);
+            last = now;
         }
     }
 }
