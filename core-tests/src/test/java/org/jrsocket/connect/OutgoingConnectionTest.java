@@ -101,6 +101,16 @@ class OutgoingConnectionTest {
         assertEquals(1, tcp.millis);
     }
 
+    /** The kernel would have connected a plain socket meanwhile. */
+    @Test
+    void shouldGiveTcpTimeForARoundTripAfterThisProcessStoodStill() throws Exception {
+        OutgoingConnection connection = connect(context(rdma, null), 300);
+        assertNull(connection.awaitRdma());
+        Thread.sleep(301);
+        assertTrue(connection.connectTcp());
+        assertEquals(100, tcp.millis);
+    }
+
     @Test
     void shouldTellThoseWhoDoNotBlockThatTcpCouldNotBegin() throws Exception {
         OutgoingConnection connection = connect(context(rdma, null), 0);

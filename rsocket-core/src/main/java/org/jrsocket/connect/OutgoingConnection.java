@@ -69,6 +69,9 @@ public final class OutgoingConnection {
         TCP_FAILED
     }
 
+    /** The least time for TCP, or half of the time that the caller gives if that is less. */
+    private static final long LEAST_MILLIS = 100;
+
     private final ConnectAttempt attempt;
     private final long limit; // the caller's time for all of it, milliseconds; 0: no limit
     private final Tcp tcp;
@@ -125,9 +128,11 @@ public final class OutgoingConnection {
         return reported(() -> tcp.connect(millisLeft()));
     }
 
+    /** RDMA has left TCP half of the time, unless this process stood still: a round trip has to be possible then. */
     private int millisLeft() {
         long age = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - attempt.start());
-        return limit == 0 ? 0 : (int) Math.max(1, limit - age);
+        long least = Math.max(1, Math.min(limit / 2, LEAST_MILLIS));
+        return limit == 0 ? 0 : (int) Math.max(least, limit - age);
     }
 
     /**
