@@ -33,6 +33,7 @@ final class CmEvents {
     private final ServiceThread service;
     private final OpenDevices devices;
     private final ServiceThread.SteadyWatch watch;
+    private volatile boolean over; // no id is left, except those of streams
     private boolean destroyed; // guarded by this
 
     /** Creates the dispatcher, which takes no events before {@link #start}. */
@@ -52,8 +53,25 @@ final class CmEvents {
         watch.cancel();
     }
 
-    /** Destroys the channel, once; no id may be left on it. For when it has ended. */
-    synchronized void destroyChannel() {
+    /**
+     * Destroys the channel, now or when the last stream is gone.
+     *
+     * @param unused whether nothing else uses it any more; otherwise it stays
+     * @param left the number of streams
+     */
+    void over(boolean unused, int left) {
+        over = unused;
+        forgotten(left);
+    }
+
+    /** Called on any thread when a stream is gone, with the number of those that are left. */
+    void forgotten(int left) {
+        if (over && left == 0) {
+            destroyChannel();
+        }
+    }
+
+    private synchronized void destroyChannel() {
         if (!destroyed) {
             try {
                 cm.destroyEventChannel(channel);

@@ -55,7 +55,6 @@ public final class RdmaTransport implements AutoCloseable {
     private final LimitedLog protocolErrors = new LimitedLog(LoggerFactory.getLogger(RdmaStream.class));
 
     private final OpenIds openIds = new OpenIds();
-    private volatile boolean unused; // the event channel, except by the ids of streams that are left
 
     private RdmaTransport(VerbsProvider provider, long idleNanos, ServiceThread service) throws IOException {
         this.service = service;
@@ -211,8 +210,7 @@ public final class RdmaTransport implements AutoCloseable {
         openIds.endConnects(); // no thread takes their late answers any more
         bundles.close(); // so that a reaper frees what is kept
         reapers.end();
-        unused = idle && stopped;
-        destroyUnusedChannel();
+        events.over(idle && stopped, streams.count());
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
@@ -327,13 +325,7 @@ public final class RdmaTransport implements AutoCloseable {
 
     void forget(RdmaStream stream) {
         streams.remove(stream);
-        destroyUnusedChannel();
-    }
-
-    private void destroyUnusedChannel() {
-        if (unused && streams.count() == 0) {
-            events.destroyChannel();
-        }
+        events.forgotten(streams.count());
     }
 
     /** Returns the number of streams that are not freed yet. */
