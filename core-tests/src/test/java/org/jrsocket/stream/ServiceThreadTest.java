@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -108,5 +109,22 @@ class ServiceThreadTest {
         last.await();
         assertEquals(List.of(1, 2), ran);
         assertTrue(service.stop(TimeUnit.SECONDS.toNanos(50)));
+    }
+
+    /** To give it up takes memory. If there is none, the task must not be lost. */
+    @Test
+    void shouldRunATimerBeforeItGivesUpItsPlace() throws Exception {
+        AtomicInteger places = new AtomicInteger();
+        CountDownLatch ran = new CountDownLatch(1);
+        service.schedule(
+                () -> {
+                    places.set(service.timersLaterThan(-TimeUnit.HOURS.toNanos(1)));
+                    ran.countDown();
+                },
+                0);
+        ran.await();
+        assertEquals(1, places.get());
+        assertTrue(service.stop(TimeUnit.SECONDS.toNanos(50)));
+        assertEquals(0, service.timersLaterThan(-TimeUnit.HOURS.toNanos(1)));
     }
 }

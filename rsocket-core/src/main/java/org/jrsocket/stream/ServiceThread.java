@@ -51,6 +51,24 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
         @Override
         public void cancel() {
             task = null;
+            giveUpPlace();
+        }
+
+        private void giveUpPlace() {
+            try {
+                timers.remove(this);
+            } catch (OutOfMemoryError e) {
+                // Removing takes a little memory. It has no task any more, and the service thread tries again.
+            }
+        }
+
+        /** Runs it, unless it was cancelled, and only then removes it: it must not be lost for lack of memory. */
+        private void fire() {
+            Runnable due = task;
+            task = null;
+            if (due != null) {
+                call(due);
+            }
             timers.remove(this);
         }
 
@@ -261,10 +279,7 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
             lastRound = now;
         }
         for (Due due = firstTimer(); due != null && due.deadline - now <= 0; due = firstTimer()) {
-            Runnable task = due.task;
-            if (timers.remove(due) && task != null) {
-                call(task);
-            }
+            due.fire();
         }
     }
 
