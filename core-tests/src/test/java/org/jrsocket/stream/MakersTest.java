@@ -20,6 +20,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jrsocket.stream.HookedVerbs.Point;
 import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.verbs.VerbsProvider;
@@ -468,5 +469,28 @@ class MakersTest extends RawPeerTests {
         StreamPair.accept(listener).close();
         assertEquals(1, outcomes.size());
         assertEquals(Reason.RESOURCES, ((RdmaConnectException) outcomes.get(0)).reason());
+    }
+
+    /** Then it goes on with what it does, and so does the device. */
+    @Test
+    void shouldNotTakeAStandstillOfThisProcessForADeviceThatHangs() throws Exception {
+        AtomicLong now = new AtomicLong();
+        Makers makers = new Makers(now::get);
+        CountDownLatch atWork = new CountDownLatch(1);
+        makers.execute(verbs.device(), () -> {
+            atWork.countDown();
+            Threads.await(goOn, PATIENCE);
+        });
+        atWork.await();
+        assertFalse(makers.waitLongFor(verbs.device()));
+        now.addAndGet(TimeUnit.HOURS.toNanos(1));
+        assertFalse(makers.waitLongFor(verbs.device()));
+        now.addAndGet(TimeUnit.SECONDS.toNanos(1));
+        assertFalse(makers.waitLongFor(verbs.device()));
+        now.addAndGet(1);
+        assertTrue(makers.waitLongFor(verbs.device()));
+        goOn.countDown();
+        assertTrue(makers.end(PATIENCE));
+        assertFalse(makers.waitLongFor(verbs.device()));
     }
 }

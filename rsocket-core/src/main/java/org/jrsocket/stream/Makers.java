@@ -7,6 +7,7 @@ package org.jrsocket.stream;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.jrsocket.verbs.Device;
 
 /**
@@ -20,9 +21,19 @@ final class Makers {
 
     private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    private final LongSupplier clock;
     private final Set<Work> begun = ConcurrentHashMap.newKeySet();
     private final DeviceThreads threads = new DeviceThreads(
             "jrsocket-maker", Math.max(1, Math.min(MOST, Runtime.getRuntime().availableProcessors() / 2)));
+
+    Makers() {
+        this(System::nanoTime);
+    }
+
+    /** @param clock nanoseconds, as {@link System#nanoTime} */
+    Makers(LongSupplier clock) {
+        this.clock = clock;
+    }
 
     /**
      * Has {@code task} run soon, on a thread of the device's.
@@ -36,13 +47,12 @@ final class Makers {
 
     /** Returns whether something on the device is taking longer than a busy host does. It may still go on. */
     boolean waitLongFor(Device device) {
-        long now = System.nanoTime();
+        long now = clock.getAsLong();
+        boolean found = false;
         for (Work each : begun) {
-            if (each.device == device && now - each.since > LONG_NANOS) {
-                return true;
-            }
+            found |= each.device == device && each.takesLong(now);
         }
-        return false;
+        return found;
     }
 
     /** A task, and since when it runs. */
@@ -50,6 +60,8 @@ final class Makers {
         private final Device device;
         private final Runnable task;
         private long since; // published by the set
+        private boolean noticed; // guarded by this, as the next
+        private long noticedAt;
 
         Work(Device device, Runnable task) {
             this.device = device;
@@ -58,13 +70,26 @@ final class Makers {
 
         @Override
         public void run() {
-            since = System.nanoTime();
+            since = clock.getAsLong();
             try {
                 begin();
                 task.run();
             } finally {
                 begun.remove(this);
             }
+        }
+
+        /**
+         * Returns whether it was found to take long, and a second later as well. The first time may only mean that
+         * this process stood still; then the device has answered long before.
+         */
+        synchronized boolean takesLong(long now) {
+            if (noticed) {
+                return now - noticedAt > LONG_NANOS;
+            }
+            noticed = now - since > LONG_NANOS;
+            noticedAt = now;
+            return false;
         }
 
         private void begin() {
