@@ -6,6 +6,7 @@ package org.jrsocket.stream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -15,6 +16,8 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.verbs.Cm;
+import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.jrsocket.verbs.loopback.Reachability;
@@ -179,5 +182,21 @@ class TransportCloseTest {
         return transport
                 .connect(null, listener.localAddress(), StreamConfig.DEFAULT)
                 .await(StreamPair.PATIENCE);
+    }
+
+    @Test
+    void shouldCloseTheEventChannelThoughTheLastStreamGoesAtTheSameMoment() throws Exception {
+        Cm cm = verbs.openCm();
+        CmChannel channel = cm.createEventChannel();
+        ServiceThread service = new ServiceThread("test", Threads::daemon);
+        CmEvents events = new CmEvents(cm, channel, service, transport.devices());
+        String before = verbs.liveObjects().toString();
+        events.end();
+        assertTrue(service.stop(StreamPair.PATIENCE));
+        events.over(true, () -> {
+            events.forgotten(0);
+            return 1;
+        });
+        assertNotEquals(before, verbs.liveObjects().toString());
     }
 }

@@ -7,6 +7,7 @@ package org.jrsocket.stream;
 import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntSupplier;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.CmEvent;
@@ -57,11 +58,11 @@ final class CmEvents {
      * Destroys the channel, now or when the last stream is gone.
      *
      * @param unused whether nothing else uses it any more; otherwise it stays
-     * @param left the number of streams
+     * @param left counts the streams, once those that go meanwhile notice
      */
-    void over(boolean unused, int left) {
+    void over(boolean unused, IntSupplier left) {
         over = unused;
-        forgotten(left);
+        forgotten(left.getAsInt());
     }
 
     /** Called on any thread when a stream is gone, with the number of those that are left. */

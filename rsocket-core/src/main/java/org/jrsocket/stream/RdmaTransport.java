@@ -210,7 +210,7 @@ public final class RdmaTransport implements AutoCloseable {
         openIds.endConnects(); // no thread takes their late answers any more
         bundles.close(); // so that a reaper frees what is kept
         reapers.end();
-        events.over(idle && stopped, streams.count());
+        events.over(idle && stopped, streams::count);
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
