@@ -17,7 +17,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.stream.PendingConnect.Answer;
+import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
+import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.jrsocket.verbs.loopback.Reachability;
 import org.jrsocket.wire.ConnData;
 import org.junit.jupiter.api.Test;
@@ -25,6 +27,7 @@ import org.junit.jupiter.api.Test;
 /** Questions whether a peer would have a connection: what it answers, and that nothing comes of them. */
 class ProbeTest extends RawPeerTests {
 
+    private HookedVerbs hooked;
     private final BlockingQueue<Answer> answers = new LinkedBlockingQueue<>();
     private final BlockingQueue<Boolean> asked = new LinkedBlockingQueue<>();
     private final PendingConnect.Observer observer = new PendingConnect.Observer() {
@@ -42,6 +45,12 @@ class ProbeTest extends RawPeerTests {
     @Override
     LoopbackConfig config() {
         return new LoopbackConfig().cmTimeoutMillis(3_600_000);
+    }
+
+    @Override
+    VerbsProvider wrap(LoopbackProvider provider) {
+        hooked = new HookedVerbs(provider);
+        return hooked;
     }
 
     private Answer probe(InetSocketAddress address) throws InterruptedException {
@@ -139,5 +148,21 @@ class ProbeTest extends RawPeerTests {
         RawPeer.await(() -> verbs.ids().isEmpty(), () -> "it waits for an answer still");
         assertTrue(answers.isEmpty(), answers.toString());
         assertEquals(0, transport.liveStreams());
+    }
+
+    /** Else its id would be kept for good. */
+    @Test
+    void shouldEndWhereMemoryIsLackingForALastLookAtWhatHasArrived() throws Exception {
+        RawPeer.RawListener listener = rawListen();
+        transport.probe(listener.address(), CONFIG, observer);
+        RawPeer peer = listener.take(RawPeer.Spec.DEFAULT);
+        peers.add(peer);
+        assertNotNull(asked.poll(60, TimeUnit.SECONDS));
+        int others = verbs.ids().size() - 1;
+        hooked.beforeEvent = () -> {
+            throw new OutOfMemoryError("says a test");
+        };
+        RawPeer.await(() -> verbs.ids().size() == others, () -> "left: " + verbs.ids());
+        hooked.beforeEvent = () -> {};
     }
 }

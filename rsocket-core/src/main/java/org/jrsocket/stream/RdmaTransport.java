@@ -223,13 +223,14 @@ public final class RdmaTransport implements AutoCloseable {
 
     /** Runs {@code task} on the service thread in so many nanoseconds, after what has arrived by then is handled. */
     void afterCmEvents(long nanos, Runnable task) {
-        service()
-                .schedule(
-                        () -> {
-                            takeCmEvents();
-                            task.run();
-                        },
-                        nanos);
+        Runnable then = () -> {
+            try {
+                takeCmEvents();
+            } finally { // without memory, too
+                task.run();
+            }
+        };
+        service.schedule(then, nanos);
     }
 
     /** See {@link Reapers#reap(Runnable)}. */
