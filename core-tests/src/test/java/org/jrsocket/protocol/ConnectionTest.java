@@ -16,6 +16,7 @@ import static org.mockito.ArgumentMatchers.same;
 import static org.mockito.Mockito.inOrder;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.never;
+import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
@@ -126,6 +127,62 @@ class ConnectionTest {
         assertFalse(growing.in().mayLend());
         assertTrue(Effects.has(growing.growToLend(), Effects.SEND));
         assertTrue(growing.in().mayLend());
+    }
+
+    /** The peer's first grant is four bytes, and four more are left to send. */
+    private Connection withDataLeft(SlabSource source) {
+        when(sink.room()).thenReturn(16);
+        ConnData small = ConnData.local(CREDITS, 0x1000, 1, 4, 0x2000, 2, 4);
+        Connection left = new Connection(
+                new Inbound(small, 4, 16, new Slab(0x3000, 64, 3, 4), 1024),
+                new Outbound(new SendLimits(16, 1, 2, 1 << 16, 0, 4, 1 << 14), small, 4, 16),
+                new SendMemory(new Slab(0x5000, 64, 5, 6), 64),
+                source,
+                table);
+        left.wrote(8);
+        left.build(sink);
+        left.received(Imm.data(64), 64);
+        left.consume(64);
+        return left;
+    }
+
+    private void verifyGrants(int count) {
+        verify(sink, times(count)).grant(anyInt(), anyLong(), anyInt(), any(), anyBoolean());
+    }
+
+    /** The peer may be closed, too, and wait for that to send what it has left. */
+    @Test
+    void shouldAnnounceGrantsAfterACloseWhileDataIsLeft() {
+        SlabSource source = mock(SlabSource.class);
+        when(source.isReady(anyInt(), anyInt(), anyBoolean())).thenReturn(true);
+        Connection left = withDataLeft(source);
+        left.out().close(false, false);
+        left.build(sink);
+        verifyGrants(1);
+    }
+
+    @Test
+    void shouldGrantWhatWaitedForALargerSlabAfterACloseWhileDataIsLeft() {
+        SlabSource source = mock(SlabSource.class);
+        Connection left = withDataLeft(source);
+        left.out().close(false, false);
+        left.build(sink);
+        verifyGrants(0);
+        when(source.isReady(anyInt(), anyInt(), anyBoolean())).thenReturn(true); // to refuse
+        assertTrue(Effects.has(left.memoryCame(), Effects.SEND));
+        left.build(sink);
+        verifyGrants(1);
+    }
+
+    /** It drops the data if the peer has no room. */
+    @Test
+    void shouldAnnounceNoGrantsAfterAReset() {
+        SlabSource source = mock(SlabSource.class);
+        when(source.isReady(anyInt(), anyInt(), anyBoolean())).thenReturn(true);
+        Connection left = withDataLeft(source);
+        left.out().close(false, true);
+        left.build(sink);
+        verifyGrants(0);
     }
 
     @Test

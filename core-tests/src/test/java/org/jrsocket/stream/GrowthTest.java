@@ -353,6 +353,19 @@ class GrowthTest extends RawPeerTests {
         get(writer);
     }
 
+    /** The peer may have closed, too: then each end has data left, and waits for the other's grant. */
+    @Test
+    void shouldGrantThePeerWhatItHasFilledAfterACloseWithDataLeft() throws Exception {
+        StreamPair p = pair();
+        p.server.write(bytes(20_000), 0, 20_000, PATIENCE); // more than it is granted
+        Future<Integer> reader = hangingReader(p);
+        read(p.server, p.server.available());
+        p.server.close();
+        answer.countDown();
+        get(reader);
+        RawPeer.await(() -> p.server.core().in.readable() > 0, () -> "no grant");
+    }
+
     /** Otherwise a stream whose acknowledgements others take would register and free memory again and again. */
     @Test
     void shouldKeepTheWritersMemoryThoughSomeBecameFreeMeanwhile() throws Exception {

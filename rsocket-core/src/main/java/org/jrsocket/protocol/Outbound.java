@@ -202,7 +202,7 @@ public final class Outbound {
 
     /** Announces that the peer may fill {@code slab}. */
     void announceGrant(Slab slab) {
-        if (mayAnnounce()) {
+        if (requests.mayAnnounce()) {
             announcements.grant(slab);
         }
     }
@@ -214,13 +214,9 @@ public final class Outbound {
      * @param low whether the peer could run short
      */
     void announceCredits(int limit, boolean low) {
-        if (mayAnnounce()) {
+        if (requests.mayAnnounce()) {
             announcements.credits(limit & Credits.MASK, low);
         }
-    }
-
-    private boolean mayAnnounce() {
-        return !ending.hasPeerEnded() && !ending.isClosing();
     }
 
     /** Returns the credit limit that the peer has been told. */

@@ -107,10 +107,7 @@ final class RequestBuilder {
 
     private int buildUpdates(RequestSink sink) {
         int built = 0;
-        // The application reads no more. But two ends that close with data left may each wait for what the other has to
-        // announce; then one sends, and is reset.
-        boolean waits = ending.wantsDisconnect() && !ending.hasPeerEnded() && extents.bytes() > 0;
-        if (ending.isClosing() && !waits) {
+        if (!mayAnnounce()) {
             announcements.clear();
         }
         while (!announcements.isEmpty()) {
@@ -208,6 +205,15 @@ final class RequestBuilder {
     }
 
     // ---- asked ----
+
+    /**
+     * Returns whether the peer may need grants and credits. After a close the application reads no more. But two ends
+     * that close with data left may each wait for what the other has to announce; then one sends, and is reset.
+     */
+    boolean mayAnnounce() {
+        boolean waits = ending.wantsDisconnect() && !ending.isReset() && extents.bytes() > 0;
+        return !ending.hasPeerEnded() && (!ending.isClosing() || waits);
+    }
 
     /** Returns whether something waits for slots, or until requests that are on their way complete. */
     boolean isBlocked() {

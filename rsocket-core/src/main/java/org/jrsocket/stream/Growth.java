@@ -89,9 +89,13 @@ final class Growth {
         }
     }
 
-    /** Returns whether no more memory is of use. */
+    /**
+     * Returns whether no more memory is of use. While a closed stream has data left, its peer may be closed, too, and
+     * wait for a grant.
+     */
     private boolean isOver() {
-        return core.closed || core.failure != null || core.phase.isFreed();
+        boolean ended = core.closed && core.out.posted() == core.out.written();
+        return ended || core.failure != null || core.phase.isFreed();
     }
 
     /** Registers what is wanted. Called without the lock, after something that has succeeded: so it throws nothing. */
