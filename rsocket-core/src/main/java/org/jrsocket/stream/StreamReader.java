@@ -248,8 +248,8 @@ final class StreamReader {
         RegisteredSlab slab = (RegisteredSlab) in.slab();
         BorrowedBytes bytes = new BorrowedBytes(core, slab, (int) (in.address() - slab.address()), n);
         in.lend(n);
+        core.act(core.connection.lent()); // if this fails, nobody has anything to give back
         core.borrowed++;
-        core.act(core.connection.lent());
         core.leftover().hasRead();
         return bytes;
     }
