@@ -124,6 +124,21 @@ class HandshakeTroubleTest extends RawPeerTests {
         assertTrue(transport.registeredMemory() > 0, "nothing is kept for the next one, so no queue pair was made");
     }
 
+    /** Its caller waits for that, whatever else goes wrong. */
+    @Test
+    void shouldEndAnAttemptInTimeWhereMemoryIsLackingToLookAtWhatHasArrived() throws Exception {
+        InetAddress silent = InetAddress.getByName("127.0.0.3");
+        verbs.place(silent, Reachability.SILENT);
+        hooked.beforeEvent = () -> {
+            throw new OutOfMemoryError("says a test");
+        };
+        PendingConnect pending = transport.connect(null, new InetSocketAddress(silent, 7), CONFIG);
+        Future<RdmaConnectException> failed =
+                background(() -> assertThrows(RdmaConnectException.class, () -> pending.await(1_000_000)));
+        assertEquals(Reason.TIMEOUT, get(failed).reason());
+        hooked.beforeEvent = () -> {};
+    }
+
     /** All that the transport has: {@link HookedVerbs} give them one number, which no raw peer's has. */
     private void failCompletionQueues() throws Exception {
         verbs.faults().asyncEvent(verbs.device(), Device.event(Device.EVENT_CQ_ERR, 0));

@@ -11,16 +11,20 @@ import org.jrsocket.stream.PendingConnect;
 /**
  * The age of an attempt. If nobody has looked at it when that was due, then this process or its service thread stood
  * still, and what the kernel and the peer did meanwhile is not handled yet. The time since the look before does not
- * count, so the attempt goes on as if nothing had happened. Safe for use by many threads.
+ * count, so the attempt goes on as if nothing had happened. That happens a few times at most, because an attempt has to
+ * end even where each look comes late. Safe for use by many threads.
  */
 final class AttemptAge {
 
     /** A look that is later than this is no longer a matter of a busy processor. */
     private static final long LATE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    private static final int MOST_STANDSTILLS = 3;
+
     private final LongSupplier clock;
 
     // Guarded by this.
+    private int standstills;
     private long began;
     private long looked;
     private long due;
@@ -36,7 +40,8 @@ final class AttemptAge {
     /** Looks, and returns the age in nanoseconds. */
     synchronized long look() {
         long now = clock.getAsLong();
-        if (now - due > LATE_NANOS) {
+        if (now - due > LATE_NANOS && standstills < MOST_STANDSTILLS) {
+            standstills++;
             began += now - looked;
             due = now;
         }

@@ -117,6 +117,8 @@ final class CmEvents {
             }
         } catch (IOException e) {
             LOG.debug("an event of the RDMA connection manager could not be read; it will be tried again", e);
+        } catch (OutOfMemoryError e) { // the caller goes on without what is left
+            pause(); // which takes it later: what was read but not handled does not make the descriptor readable
         }
     }
 
