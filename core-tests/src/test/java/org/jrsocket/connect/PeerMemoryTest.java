@@ -292,7 +292,7 @@ class PeerMemoryTest {
         assertEquals(PeerMemory.FIRST_PAUSE_NANOS, memory.arrangeProbe(tls));
     }
 
-    /** Of many that begin at once, some may ask only when the first have given up: their device had no time for them. */
+    /** Of many that begin at once, some may ask only when the first have given up: their device had no time. */
     @Test
     void shouldCountOneSilenceOfAHostThatSomeAskLate() {
         connects(web, MILLI);

@@ -39,6 +39,17 @@ class ConnectionTest {
     private final Connection connection =
             new Connection(in, out, new SendMemory(new Slab(0x5000, 64, 5, 6), 64), mock(SlabSource.class), table);
 
+    /** A connection whose receive memory may grow, to a peer with four entries in its table and {@code room} bytes. */
+    private Connection growing(int room, Slab first, SlabSource source) {
+        ConnData fourGrants = ConnData.local(CREDITS, 0x1000, 1, 4, 0x2000, 2, room);
+        return new Connection(
+                new Inbound(fourGrants, 4, 16, first, 1024),
+                new Outbound(new SendLimits(16, 1, 2, 1 << 16, 0, 4, 1 << 14), fourGrants, 4, 16),
+                new SendMemory(new Slab(0x5000, 64, 5, 6), 64),
+                source,
+                table);
+    }
+
     private void take(int limit, int length) {
         int effects = connection.received(Imm.sgl(limit), length);
         assertEquals(Effects.NONE, effects & Effects.VIOLATION);
@@ -48,7 +59,6 @@ class ConnectionTest {
     @Test
     void shouldGrantASlabAgainIfThereIsOnlyASmallerOneInItsPlace() {
         when(sink.room()).thenReturn(16);
-        ConnData fourGrants = ConnData.local(CREDITS, 0x1000, 1, 4, 0x2000, 2, 1 << 20);
         Slab first = new Slab(0x3000, 64, 3, 4);
         Slab small = new Slab(0x7000, 8, 3, 4);
         SlabSource source = mock(SlabSource.class);
@@ -57,12 +67,7 @@ class ConnectionTest {
             int least = asked.getArgument(1);
             return least <= small.length() ? small : null;
         });
-        Connection poor = new Connection(
-                new Inbound(fourGrants, 4, 16, first, 1024),
-                new Outbound(new SendLimits(16, 1, 2, 1 << 16, 0, 4, 1 << 14), fourGrants, 4, 16),
-                new SendMemory(new Slab(0x5000, 64, 5, 6), 64),
-                source,
-                table);
+        Connection poor = growing(1 << 20, first, source);
         assertTrue(Effects.has(poor.received(Imm.data(64), 64), Effects.READABLE));
         poor.consume(64);
         poor.build(sink);
@@ -76,16 +81,10 @@ class ConnectionTest {
     @Test
     void shouldKeepASlabUntilThereIsALargerOneInItsPlace() {
         when(sink.room()).thenReturn(16);
-        ConnData fourGrants = ConnData.local(CREDITS, 0x1000, 1, 4, 0x2000, 2, 1 << 20);
         Slab first = new Slab(0x3000, 64, 3, 4);
         Slab large = new Slab(0x7000, 128, 3, 4);
         SlabSource source = mock(SlabSource.class);
-        Connection growing = new Connection(
-                new Inbound(fourGrants, 4, 16, first, 1024),
-                new Outbound(new SendLimits(16, 1, 2, 1 << 16, 0, 4, 1 << 14), fourGrants, 4, 16),
-                new SendMemory(new Slab(0x5000, 64, 5, 6), 64),
-                source,
-                table);
+        Connection growing = growing(1 << 20, first, source);
         growing.received(Imm.data(64), 64);
         growing.consume(64);
         growing.build(sink);
@@ -104,18 +103,12 @@ class ConnectionTest {
     @Test
     void shouldGrantWhatWaitsForALargerSlabToLend() {
         when(sink.room()).thenReturn(16);
-        ConnData fourGrants = ConnData.local(CREDITS, 0x1000, 1, 4, 0x2000, 2, 1 << 20);
         Slab first = new Slab(0x3000, 64, 3, 4);
         Slab second = new Slab(0x7000, 64, 3, 4);
         SlabSource source = mock(SlabSource.class);
         when(source.isReady(64, 1, true)).thenReturn(true);
         when(source.obtain(64, 1, true)).thenReturn(second);
-        Connection growing = new Connection(
-                new Inbound(fourGrants, 4, 16, first, 1024),
-                new Outbound(new SendLimits(16, 1, 2, 1 << 16, 0, 4, 1 << 14), fourGrants, 4, 16),
-                new SendMemory(new Slab(0x5000, 64, 5, 6), 64),
-                source,
-                table);
+        Connection growing = growing(1 << 20, first, source);
         growing.open();
         growing.build(sink);
         growing.received(Imm.data(64), 64);
@@ -132,13 +125,7 @@ class ConnectionTest {
     /** The peer's first grant is four bytes, and four more are left to send. */
     private Connection withDataLeft(SlabSource source) {
         when(sink.room()).thenReturn(16);
-        ConnData small = ConnData.local(CREDITS, 0x1000, 1, 4, 0x2000, 2, 4);
-        Connection left = new Connection(
-                new Inbound(small, 4, 16, new Slab(0x3000, 64, 3, 4), 1024),
-                new Outbound(new SendLimits(16, 1, 2, 1 << 16, 0, 4, 1 << 14), small, 4, 16),
-                new SendMemory(new Slab(0x5000, 64, 5, 6), 64),
-                source,
-                table);
+        Connection left = growing(4, new Slab(0x3000, 64, 3, 4), source);
         left.wrote(8);
         left.build(sink);
         left.received(Imm.data(64), 64);
