@@ -271,7 +271,7 @@ final class BundlePool {
         return any;
     }
 
-    /** Does the same on reapers: the thread that lacks the memory may be an application's, and has its {@code Slabs}. */
+    /** Does the same on reapers: the thread that lacks the memory may hold a connection's {@code Slabs}. */
     private void freeIdleSoon() {
         reapOlder(System.nanoTime());
     }
