@@ -195,13 +195,35 @@ class MovedAddressTest extends RawPeerTests {
                 other.bindAddr(listener.localAddress());
             }
         };
-        move();
-        hint("GID_CHANGE", listener);
-        RawPeer.await(() -> other.state() == LoopbackId.State.BOUND, () -> "the port was never free");
-        passTheServiceThread();
-        assertSame(null, deviceOf(listener));
-        other.destroyId();
-        assertListensOn(after, listener);
+        List<String> warnings = warningsIn(() -> {
+            move();
+            hint("GID_CHANGE", listener);
+            RawPeer.await(() -> other.state() == LoopbackId.State.BOUND, () -> "the port was never free");
+            passTheServiceThread();
+            assertSame(null, deviceOf(listener));
+            awaitTries(2);
+            other.destroyId();
+            assertListensOn(after, listener);
+            passTheServiceThread();
+        });
+        assertEquals(3, warnings.size(), warnings::toString);
+        String said = warnings.get(1);
+        assertTrue(said.contains("cannot listen over RDMA yet, and goes on trying"), said);
+        assertTrue(said.contains("Address already in use"), said);
+        assertTrue(warnings.get(2).endsWith("is listening again"), warnings::toString);
+    }
+
+    /** Each is a bind to the listener's own port. */
+    private void awaitTries(int tries) throws Exception {
+        CompletableFuture<Void> enough = new CompletableFuture<>();
+        int[] binds = {0};
+        hooked.beforeBind = () -> {
+            if (++binds[0] == tries) {
+                enough.complete(null);
+            }
+        };
+        enough.get(60, TimeUnit.SECONDS);
+        hooked.beforeBind = () -> {};
     }
 
     @Test

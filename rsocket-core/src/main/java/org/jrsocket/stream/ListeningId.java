@@ -46,6 +46,10 @@ final class ListeningId implements AutoCloseable {
     private final CmHandler listener;
     private volatile InetSocketAddress address;
 
+    // Service thread.
+    private String hindrance = ""; // why it does not listen
+    private String told = ""; // the last of them in the log
+
     // Guarded by this.
     private CmId id; // null while there is no device, or somebody else has the port
     private ServiceLoop.Timer again; // the next attempt to get the port; null before the first
@@ -197,7 +201,20 @@ final class ListeningId implements AutoCloseable {
         if (tryToListen()) {
             LOG.warn("the {} is listening again", listener);
         } else if (!isClosed()) {
-            transport.service().schedule(this::untilThereIsADevice, AGAIN_NANOS);
+            try {
+                sayWhyNot();
+            } finally { // even if the logger throws
+                transport.service().schedule(this::untilThereIsADevice, AGAIN_NANOS);
+            }
+        }
+    }
+
+    /** Says once that there is no device, and once that somebody else has the port by now, for example. */
+    private void sayWhyNot() {
+        String why = hindrance;
+        if (!why.equals(told)) {
+            told = why;
+            LOG.warn("the {} cannot listen over RDMA yet, and goes on trying; clients use TCP: {}", listener, why);
         }
     }
 
@@ -242,8 +259,10 @@ final class ListeningId implements AutoCloseable {
         }
         try {
             id = listen(address);
+            told = "";
             return true;
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
+            hindrance = String.valueOf(e.getMessage());
             LOG.trace("the {} cannot listen yet", listener, e);
             return false;
         }
