@@ -179,6 +179,7 @@ class AttachTest {
                         "-XX:+EnableDynamicAgentLoading",
                         "-Djdk.attach.allowAttachSelf=true",
                         "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+                        "-Dorg.jrsocket.connect.timeout=30s", // on a busy machine, too, the first one is over RDMA
                         "-cp",
                         classPath() + File.pathSeparator + folder,
                         AttachProgram.class.getName(),
