@@ -1,0 +1,110 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.stream;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A process that may create no more threads, as in a container with a limit on processes. */
+class DeviceThreadsTest {
+
+    private static final long PATIENCE = TimeUnit.SECONDS.toNanos(60);
+
+    private final AtomicLong now = new AtomicLong(Long.MAX_VALUE - 50);
+    private final AtomicInteger tries = new AtomicInteger();
+    private final AtomicInteger ran = new AtomicInteger();
+    private volatile boolean poor;
+    private final DeviceThreads threads = new DeviceThreads("test", 2, this::make, now::get);
+
+    private Thread make(String name, Runnable task) {
+        Thread thread = new Thread(task, name) {
+            @Override
+            public synchronized void start() {
+                tries.incrementAndGet();
+                if (poor) {
+                    throw new OutOfMemoryError("unable to create native thread: possibly out of memory");
+                }
+                super.start();
+            }
+        };
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    @AfterEach
+    void end() {
+        assertTrue(threads.end(PATIENCE));
+    }
+
+    private boolean isTaken() {
+        try {
+            return threads.execute(null, ran::incrementAndGet);
+        } catch (OutOfMemoryError e) { // which would be the end of all tests here
+            return false;
+        }
+    }
+
+    @Test
+    void shouldLeaveTheWorkToTheThreadsThatThereAre() {
+        CountDownLatch goOn = new CountDownLatch(1);
+        assertTrue(threads.execute(null, () -> Threads.await(goOn, PATIENCE)));
+        poor = true;
+        assertTrue(isTaken());
+        assertTrue(isTaken());
+        assertEquals(0, ran.get(), "the only thread is busy");
+        goOn.countDown();
+        RawPeer.await(() -> ran.get() == 2, () -> ran + " tasks ran");
+    }
+
+    /** The JVM prints a line on stdout for each thread that it cannot create. */
+    @Test
+    void shouldTryToCreateAThreadOnceASecond() {
+        poor = true;
+        for (int i = 0; i < 10; i++) {
+            assertFalse(isTaken());
+        }
+        assertEquals(1, tries.get());
+        now.addAndGet(TimeUnit.SECONDS.toNanos(1));
+        assertFalse(isTaken());
+        assertEquals(2, tries.get());
+
+        poor = false;
+        now.addAndGet(TimeUnit.SECONDS.toNanos(1));
+        assertTrue(isTaken());
+        RawPeer.await(() -> ran.get() == 1, () -> "not run");
+    }
+
+    /** Heap that is lacking may be there again at once. */
+    @Test
+    void shouldNotTakeLackOfHeapForLackOfThreads() {
+        DeviceThreads others = new DeviceThreads(
+                "test",
+                1,
+                (name, task) -> {
+                    if (tries.getAndIncrement() == 0) {
+                        throw new OutOfMemoryError("Java heap space");
+                    }
+                    return make(name, task);
+                },
+                now::get);
+        try {
+            others.execute(null, ran::incrementAndGet);
+        } catch (OutOfMemoryError e) {
+            ran.incrementAndGet();
+        }
+        assertEquals(1, ran.get());
+        assertTrue(others.execute(null, ran::incrementAndGet));
+        assertTrue(others.end(PATIENCE));
+        assertEquals(2, ran.get());
+    }
+}
