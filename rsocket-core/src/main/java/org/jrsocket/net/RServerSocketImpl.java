@@ -95,7 +95,7 @@ final class RServerSocketImpl extends SocketImpl {
                     listener.watchTcp(JdkInternals.value(tcpDescriptor));
                 }
                 dual = listener;
-                cleanable = RdmaSocket.CLEANER.register(this, new Cleanup(listener, platform));
+                cleanable = LostOwners.watch(this, new Cleanup(listener, platform));
             }
         } catch (IOException | RuntimeException | Error e) {
             listener.close();

@@ -22,7 +22,6 @@ import org.jrsocket.connect.KeepAliveOption;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.ResetNews;
 import org.jrsocket.stream.StreamFailure;
-import org.jrsocket.stream.Threads;
 
 /**
  * An RDMA connection that behaves like the JDK's {@code NioSocketImpl}: any number of threads may read and write, and
@@ -33,8 +32,6 @@ import org.jrsocket.stream.Threads;
  * touched that this class cannot answer itself. Neither has a socket of the kernel's before something needs one.
  */
 final class RdmaSocket {
-
-    static final Cleaner CLEANER = Threads.cleaner("jrsocket-cleaner");
 
     private final RdmaStream stream;
     private final Cleaner.Cleanable cleanable;
@@ -59,7 +56,7 @@ final class RdmaSocket {
         this.stream = stream;
         this.options = options;
         this.inherited = Map.of();
-        this.cleanable = CLEANER.register(owner, stream::close);
+        this.cleanable = LostOwners.watch(owner, stream::close);
         timeout = (int) options.getOption(SocketOptions.SO_TIMEOUT);
         linger = lingerOf(options);
         applyKeepAlive();
@@ -74,7 +71,7 @@ final class RdmaSocket {
     RdmaSocket(Object owner, RdmaStream stream, Map<SocketOption<?>, Object> inherited, int timeout) {
         this.stream = stream;
         this.inherited = inherited;
-        this.cleanable = CLEANER.register(owner, stream::close);
+        this.cleanable = LostOwners.watch(owner, stream::close);
         this.timeout = timeout;
     }
 

@@ -55,6 +55,7 @@ final class Installation {
             "org.jrsocket.net.RSocketImpl",
             "org.jrsocket.net.RServerSocketImpl",
             "org.jrsocket.net.RdmaSocket",
+            "org.jrsocket.net.LostOwners",
             "org.jrsocket.net.PlatformSocket",
             "org.jrsocket.net.Proxies",
             "org.jrsocket.aio.Handlers",

@@ -1,0 +1,47 @@
+/*
+ * Copyright 2026 The jrsocket authors
+ * SPDX-License-Identifier: Apache-2.0
+ */
+package org.jrsocket.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.lang.ref.Cleaner;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jrsocket.stream.Threads;
+import org.junit.jupiter.api.Test;
+
+class LostOwnersTest {
+
+    private final AtomicInteger cleaned = new AtomicInteger();
+    private boolean poor; // no thread can be created
+    private int made;
+
+    private Cleaner make() {
+        made++;
+        if (poor) {
+            throw new OutOfMemoryError("unable to create native thread");
+        }
+        return Threads.cleaner("jrsocket-cleaner-of-a-test");
+    }
+
+    /** A process that has reached its limit of threads must be able to go on with its sockets. */
+    @Test
+    void shouldDoWithoutAThreadWhereNoneCanBeCreated() {
+        LostOwners owners = new LostOwners(this::make);
+        poor = true;
+        Cleaner.Cleanable unwatched = owners.register(new Object(), cleaned::incrementAndGet);
+        unwatched.clean();
+        unwatched.clean();
+        assertEquals(1, cleaned.get());
+
+        poor = false;
+        Object owner = new Object();
+        Cleaner.Cleanable watched = owners.register(owner, cleaned::incrementAndGet);
+        watched.clean();
+        watched.clean();
+        assertEquals(2, cleaned.get());
+        owners.register(owner, cleaned::incrementAndGet).clean();
+        assertEquals(2, made, "one cleaner for all");
+    }
+}
