@@ -18,8 +18,6 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.nio.RSelectorProvider;
 import org.jrsocket.stream.Threads;
@@ -41,7 +39,7 @@ final class RAsynchronousChannelGroup extends AsynchronousChannelGroup implement
     private final ExecutorService pool;
     private final boolean fixed;
     private final EventLoop loop;
-    private final ScheduledThreadPoolExecutor timer;
+    private final GroupTimer timer = new GroupTimer();
 
     private final Set<AsynchronousChannel> channels = new HashSet<>(); // guarded by itself, as are the next two
     private boolean shutdown;
@@ -61,8 +59,6 @@ final class RAsynchronousChannelGroup extends AsynchronousChannelGroup implement
         super(provider);
         this.pool = pool;
         this.fixed = fixed;
-        this.timer = new ScheduledThreadPoolExecutor(1, task -> Threads.daemon("jrsocket-aio-timer", task));
-        timer.setRemoveOnCancelPolicy(true);
         this.loop = new EventLoop(this, selectors.openSelector(), new Source());
         boolean started = false;
         try {
@@ -89,7 +85,7 @@ final class RAsynchronousChannelGroup extends AsynchronousChannelGroup implement
         @Override
         public void scheduleTick() {
             try {
-                ScheduledFuture<?> unused = timer.schedule(loop::tick, TICK_MILLIS, TimeUnit.MILLISECONDS);
+                Future<?> unused = timer.schedule(loop::tick, TICK_MILLIS, TimeUnit.MILLISECONDS);
             } catch (RejectedExecutionException e) {
                 // the group has ended
             }
@@ -152,7 +148,7 @@ final class RAsynchronousChannelGroup extends AsynchronousChannelGroup implement
 
     /** Returns how many tasks are scheduled. For tests. */
     int timers() {
-        return timer.getQueue().size();
+        return timer.size();
     }
 
     // ---- channels ----
