@@ -37,13 +37,24 @@ class TransportHolderTest {
 
     private final AtomicLong now = new AtomicLong(Long.MAX_VALUE - 50);
     private final Queue<Runnable> looks = new ArrayDeque<>();
-    private final TransportHolder holder = new TransportHolder(this::openVerbs, looks::add, now::get);
+    private final TransportHolder holder =
+            new TransportHolder(this::openVerbs, looks::add, now::get, this::startService);
 
     private Reason reason = Reason.NO_DEVICE;
     private VerbsProvider verbs;
     private int opened;
 
     private boolean poor; // no memory or no thread is to be had
+    private boolean threadless; // no thread is
+    private int started;
+
+    private ServiceLoop.Owned startService() throws IOException {
+        started++;
+        if (threadless) {
+            throw new OutOfMemoryError("unable to create native thread");
+        }
+        return ServiceLoop.start();
+    }
 
     private VerbsProvider openVerbs() throws VerbsUnavailableException {
         opened++;
@@ -192,7 +203,8 @@ class TransportHolderTest {
                 task -> {
                     throw new OutOfMemoryError("unable to create native thread");
                 },
-                now::get);
+                now::get,
+                this::startService);
         for (int i = 0; i < 3; i++) {
             assertThrows(VerbsUnavailableException.class, poor::provider);
             now.addAndGet(TransportHolder.LOOK_NANOS);
@@ -290,6 +302,24 @@ class TransportHolderTest {
             verbs = late;
             looks.remove().run();
             assertEquals(Reason.CLOSED, missing());
+        }
+    }
+
+    /** The JVM prints a line on stdout for each thread that it cannot create. */
+    @Test
+    void shouldTryToStartTheServiceThreadOnceASecond() throws Exception {
+        try (LoopbackProvider provider = new LoopbackProvider()) {
+            verbs = provider;
+            threadless = true;
+            for (int i = 0; i < 10; i++) {
+                assertEquals(Reason.LIBRARY, reasonOf(holder::transport));
+            }
+            assertEquals(1, started);
+            threadless = false;
+            now.addAndGet(TimeUnit.SECONDS.toNanos(1));
+            holder.transport();
+            assertEquals(2, started);
+            holder.close();
         }
     }
 }

@@ -41,8 +41,16 @@ public final class TransportHolder implements StreamFactory {
         VerbsProvider open() throws VerbsUnavailableException;
     }
 
+    /** Starts the loop of the service thread. */
+    interface Starter {
+        ServiceLoop.Owned start() throws IOException;
+    }
+
     /** The least time between two looks for verbs. */
     static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    /** The pause after the thread could not be created: the JVM prints a line on stdout for each try. */
+    private static final long THREAD_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** Initialised on demand, because the agent makes a holder before it has set up the log. */
     private static final class Log {
@@ -67,7 +75,16 @@ public final class TransportHolder implements StreamFactory {
         }
     }
 
+    private static final class OwnService implements Starter {
+
+        @Override
+        public ServiceLoop.Owned start() throws IOException {
+            return ServiceLoop.start();
+        }
+    }
+
     private final Opener opener;
+    private final Starter starter;
     private final Executor looks;
     private final LongSupplier clock;
     private VerbsProvider provider; // guarded by this, as the next
@@ -80,11 +97,13 @@ public final class TransportHolder implements StreamFactory {
     private ServiceLoop.Owned
             service; // guarded by this; the transport's, which it may be waiting for; null: not started
     private int maxClosing = RdmaTransport.MAX_CLOSING; // guarded by this
+    private OutOfMemoryError refusal; // why there is no service thread; guarded by this, as the next
+    private long refusedAt;
     private long maxMemory = Long.MAX_VALUE; // guarded by this
     private BiConsumer<InetSocketAddress, InetSocketAddress> pathLost; // guarded by this; null: none
 
     private TransportHolder(Opener opener) {
-        this(opener, new OwnThread(), NanoClock.SYSTEM);
+        this(opener, new OwnThread(), NanoClock.SYSTEM, new OwnService());
     }
 
     /**
@@ -93,9 +112,10 @@ public final class TransportHolder implements StreamFactory {
      * @param looks runs a look for verbs, which may take a while
      * @param clock nanoseconds, as {@link System#nanoTime}
      */
-    TransportHolder(Opener opener, Executor looks, LongSupplier clock) {
+    TransportHolder(Opener opener, Executor looks, LongSupplier clock, Starter starter) {
         this.opener = opener;
         this.looks = looks;
+        this.starter = starter;
         this.clock = clock;
     }
 
@@ -298,7 +318,17 @@ public final class TransportHolder implements StreamFactory {
     /** Returns the loop, started if necessary. Called with the lock held. */
     private ServiceLoop.Owned startService() throws IOException {
         if (service == null) {
-            service = ServiceLoop.start();
+            if (refusal != null && clock.getAsLong() - refusedAt < THREAD_NANOS) {
+                throw refusal;
+            }
+            try {
+                service = starter.start();
+                refusal = null;
+            } catch (OutOfMemoryError e) {
+                refusal = e;
+                refusedAt = clock.getAsLong();
+                throw e;
+            }
         }
         return service;
     }
