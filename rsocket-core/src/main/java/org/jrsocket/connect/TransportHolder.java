@@ -87,8 +87,9 @@ public final class TransportHolder implements StreamFactory {
     private final Starter starter;
     private final Executor looks;
     private final LongSupplier clock;
-    private VerbsProvider provider; // guarded by this, as the next
-    private VerbsUnavailableException unavailable;
+    private volatile VerbsProvider provider; // written under this, as the next two
+    private volatile VerbsUnavailableException unavailable;
+    private volatile boolean opening; // a device may hang meanwhile, and others wait for this
     private boolean looking; // guarded by this, as the next
     private long looked;
     private Runnable atClose; // guarded by this
@@ -96,9 +97,9 @@ public final class TransportHolder implements StreamFactory {
     private volatile RdmaTransport transport; // written under this
     private ServiceLoop.Owned
             service; // guarded by this; the transport's, which it may be waiting for; null: not started
-    private int maxClosing = RdmaTransport.MAX_CLOSING; // guarded by this
     private OutOfMemoryError refusal; // why there is no service thread; guarded by this, as the next
     private long refusedAt;
+    private int maxClosing = RdmaTransport.MAX_CLOSING; // guarded by this
     private long maxMemory = Long.MAX_VALUE; // guarded by this
     private BiConsumer<InetSocketAddress, InetSocketAddress> pathLost; // guarded by this; null: none
 
@@ -114,8 +115,8 @@ public final class TransportHolder implements StreamFactory {
      */
     TransportHolder(Opener opener, Executor looks, LongSupplier clock, Starter starter) {
         this.opener = opener;
-        this.looks = looks;
         this.starter = starter;
+        this.looks = looks;
         this.clock = clock;
     }
 
@@ -147,9 +148,11 @@ public final class TransportHolder implements StreamFactory {
 
     /** Returns a holder without RDMA. */
     public static TransportHolder unavailable(VerbsUnavailableException reason) {
-        return new TransportHolder(() -> {
+        TransportHolder holder = new TransportHolder(() -> {
             throw reason;
         });
+        holder.keep(reason);
+        return holder;
     }
 
     /**
@@ -164,12 +167,15 @@ public final class TransportHolder implements StreamFactory {
             throw stillUnavailable();
         }
         if (provider == null) {
+            opening = true;
             try {
                 provider = opener.open();
             } catch (VerbsUnavailableException e) {
                 throw keep(e);
             } catch (RuntimeException | LinkageError | OutOfMemoryError e) { // TCP still works
                 throw keep(failed("cannot open RDMA verbs: " + e, e));
+            } finally {
+                opening = false;
             }
         }
         return provider;
@@ -376,19 +382,29 @@ public final class TransportHolder implements StreamFactory {
         }
     }
 
-    /** Returns whether verbs are open; opens nothing. */
-    public synchronized boolean hasVerbs() {
+    /** Returns whether verbs are open; opens nothing, and does not wait for a thread that does. */
+    public boolean hasVerbs() {
         return transport != null || provider != null;
     }
 
     /**
-     * Returns a readable description of the verbs.
-     *
-     * @throws VerbsUnavailableException if there are none
+     * Returns a readable description of the verbs, or {@code none: } and the reason. Opens nothing, and does not wait
+     * for a thread that does: the device may hang. If there are no verbs, this counts as asking for them.
      */
-    public String description() throws VerbsUnavailableException {
+    public String description() {
         RdmaTransport open = transport;
-        return open != null ? open.description() : provider().description();
+        VerbsProvider verbs = provider;
+        if (open != null || verbs != null) {
+            return open != null ? open.description() : verbs.description();
+        }
+        if (unavailable == null) {
+            return opening ? "none: RDMA is being opened at this moment" : "none: nothing has needed RDMA so far";
+        }
+        try {
+            return provider().description();
+        } catch (VerbsUnavailableException e) {
+            return "none: " + e.getMessage();
+        }
     }
 
     /** Returns sums over its streams; opens nothing. */

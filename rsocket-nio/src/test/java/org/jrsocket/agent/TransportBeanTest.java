@@ -21,7 +21,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.management.Attribute;
 import javax.management.JMException;
 import javax.management.MBeanServer;
@@ -41,6 +44,7 @@ import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.stream.StreamConfig;
+import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.VerbsUnavailableException;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.AfterEach;
@@ -381,3 +385,55 @@ class TransportBeanTest {
         assertEquals(0, bean.listConnections().size());
     }
 }
+
+    /** Where all is left to TCP, say: a collector of numbers reads all attributes every few seconds. */
+    @Test
+    void shouldNotOpenRdmaToTellOfIt() {
+        AtomicInteger opened = new AtomicInteger();
+        TransportHolder closed = TransportHolder.opening(() -> {
+            opened.incrementAndGet();
+            return verbs;
+        });
+        TransportBean bean = new TransportBean(new TransportContext(Settings.defaults(), Rules.NONE, closed), closed);
+        assertEquals("none: nothing has needed RDMA so far", bean.getVerbs());
+        assertEquals(0, opened.get());
+    }
+
+    @Test
+    void shouldNotWaitForADeviceThatHangsWhileItIsOpened() throws Exception {
+        CountDownLatch reached = new CountDownLatch(1);
+        CountDownLatch answer = new CountDownLatch(1);
+        TransportHolder hanging = TransportHolder.opening(() -> {
+            reached.countDown();
+            awaitUninterrupted(answer);
+            return verbs;
+        });
+        TransportBean bean = new TransportBean(new TransportContext(Settings.defaults(), Rules.NONE, hanging), hanging);
+        CompletableFuture<VerbsProvider> opening = new CompletableFuture<>();
+        Thread opener = new Thread(() -> {
+            try {
+                opening.complete(hanging.provider());
+            } catch (VerbsUnavailableException e) {
+                opening.completeExceptionally(e);
+            }
+        });
+        opener.start();
+        try {
+            reached.await();
+            assertEquals("none: RDMA is being opened at this moment", bean.getVerbs());
+            assertFalse(hanging.hasVerbs());
+            assertEquals(0, bean.getOpenConnections());
+        } finally {
+            answer.countDown();
+        }
+        assertEquals(verbs, opening.get());
+        assertEquals(verbs.description(), bean.getVerbs());
+    }
+
+    private static void awaitUninterrupted(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
