@@ -20,6 +20,7 @@ public final class Errno {
     public static final int ENFILE = 23;
     public static final int EMFILE = 24;
     public static final int ENOSPC = 28;
+    public static final int ENOSYS = 38;
     public static final int EADDRINUSE = 98;
     public static final int EADDRNOTAVAIL = 99;
     public static final int ENETUNREACH = 101;
@@ -46,6 +47,7 @@ public final class Errno {
             case ENFILE -> "Too many open files in system";
             case EMFILE -> "Too many open files";
             case ENOSPC -> "No space left on device";
+            case ENOSYS -> "Function not implemented";
             case EADDRINUSE -> "Address already in use";
             case EADDRNOTAVAIL -> "Cannot assign requested address";
             case ENETUNREACH -> "Network is unreachable";

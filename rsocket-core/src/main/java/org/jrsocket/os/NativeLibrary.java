@@ -13,6 +13,7 @@ import java.lang.reflect.Method;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
@@ -222,10 +223,10 @@ public final class NativeLibrary {
 
     /** Returns the message without the name of the temporary file: the same failure must read the same each time. */
     private static String withoutFile(IOException e) {
-        if (e instanceof FileSystemException known) {
-            return known.getReason() == null ? known.getClass().getSimpleName() : known.getReason();
+        if (e instanceof NoSuchFileException) {
+            return "no such folder";
         }
-        return e.toString();
+        return e instanceof FileSystemException ? FileTrouble.reason(e) : e.toString();
     }
 
     /**

@@ -23,6 +23,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Devices that this host does not have: bad ones and a good one, in JVMs whose rdma-core is in part this test's. */
 @Tag("once")
@@ -39,17 +41,19 @@ class RdmaCoreDevicesTest {
             #undef ibv_reg_mr
 
             static struct ibv_device devices[] = {
-                { .name = "bad0" }, { .name = "good0" }, { .name = "full0" }, { .name = "shut0" }
+                { .name = "bad0" }, { .name = "good0" }, { .name = "full0" }, { .name = "shut0" },
+                { .name = "held0" }, { .name = "few0" }, { .name = "hidden0" }
             };
             static struct ibv_context contexts[] = {
-                { .device = &devices[0] }, { .device = &devices[1] }, { .device = &devices[2] }
+                { .device = &devices[0] }, { .device = &devices[1] }, { .device = &devices[2] },
+                { .device = &devices[3] }, { .device = &devices[4] }, { .device = &devices[5] }
             };
 
             struct ibv_device **ibv_get_device_list(int *count)
             {
-                struct ibv_device **list = calloc(5, sizeof(*list));
+                struct ibv_device **list = calloc(8, sizeof(*list));
 
-                for (*count = 0; *count < 4; ++*count)
+                for (*count = 0; *count < 7; ++*count)
                     list[*count] = &devices[*count];
                 return list;
             }
@@ -63,10 +67,9 @@ class RdmaCoreDevicesTest {
             {
                 struct ibv_context *context = &contexts[device - devices];
 
-                if (device == &devices[3]) {
-                    errno = EMFILE;
+                errno = device == &devices[3] ? EMFILE : device == &devices[4] ? EAGAIN : ENOSYS;
+                if (device == &devices[3] || device == &devices[4] || device == &devices[6])
                     return NULL;
-                }
                 context->num_comp_vectors = 4;
                 context->async_fd = open("/dev/null", O_RDONLY);
                 return context;
@@ -86,9 +89,9 @@ class RdmaCoreDevicesTest {
             {
                 static struct ibv_pd pd;
 
-                errno = EIO;
+                errno = context == &contexts[0] ? EIO : EAGAIN;
                 pd.context = context;
-                return context == &contexts[0] ? NULL : &pd;
+                return context == &contexts[0] || context == &contexts[5] ? NULL : &pd;
             }
 
             int ibv_dealloc_pd(struct ibv_pd *pd)
@@ -256,8 +259,29 @@ class RdmaCoreDevicesTest {
     @Test
     void shouldAskForADriverOnlyWhereOneIsMissing() throws Exception {
         assertEquals(
-                "LIBRARY: libibverbs cannot open a device (shut0: Too many open files): see the kernel's log",
+                "LIBRARY: libibverbs cannot open a device (shut0: Too many open files): raise ulimit -n",
                 probe("shut0"));
+    }
+
+    @Test
+    void shouldSayThatTheKernelsVerbsAreHidden() throws Exception {
+        assertEquals(
+                "LIBRARY: libibverbs cannot open a device (hidden0: Function not implemented): modprobe ib_uverbs on the"
+                        + " host, and let a container see /sys/class/infiniband_verbs",
+                probe("hidden0"));
+    }
+
+    /** The kernel's log has nothing about it. */
+    @ParameterizedTest
+    @CsvSource({
+        "held0, libibverbs cannot open a device (held0: Resource temporarily unavailable)",
+        "few0, no RDMA device works (few0: ibv_alloc_pd: Resource temporarily unavailable)"
+    })
+    void shouldNameTheLimitsOfTheCgroup(String device, String trouble) throws Exception {
+        assertEquals(
+                "LIBRARY: " + trouble + ": raise hca_handle and hca_object if rdma.max of this process's cgroup limits"
+                        + " them; otherwise see the kernel's log",
+                probe(device));
     }
 
     /** The device has no memory, or the limit is too low: then the message says so. */

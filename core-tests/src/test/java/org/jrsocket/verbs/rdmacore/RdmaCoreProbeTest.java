@@ -60,6 +60,19 @@ public class RdmaCoreProbeTest {
         assertUnavailable(Reason.NO_DEVICE, "modprobe rdma_rxe", new RdmaCoreProbe(folder.resolve("nothing"), dev));
     }
 
+    /** As in a container whose device is in another network namespace. */
+    @Test
+    void shouldSayThatTheDeviceIsElsewhereIfThereAreItsFiles() throws IOException {
+        Files.createFile(dev.resolve("rdma_cm"));
+        Files.createFile(dev.resolve("uverbs1"));
+        RdmaCoreProbe probe = new RdmaCoreProbe(sys, dev);
+        assertUnavailable(
+                Reason.NO_DEVICE, "no RDMA device in " + sys + ", although there is " + dev + "/uverbs1: ", probe);
+        device("efa_0", "0000:0000:0000:0000");
+        Files.writeString(sys.resolve("efa_0").resolve("node_type"), "7: unspecified\n");
+        assertUnavailable(Reason.NO_DEVICE, "none of this host's RDMA devices (efa_0) makes connections", probe);
+    }
+
     @Test
     void shouldSayThatAModuleIsNotLoaded() throws IOException {
         device("rxe0", "7473:0cff:fe0d:fbee");

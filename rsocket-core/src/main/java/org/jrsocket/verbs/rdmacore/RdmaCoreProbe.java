@@ -4,7 +4,6 @@
  */
 package org.jrsocket.verbs.rdmacore;
 
-import java.io.File;
 import java.io.IOException;
 import java.net.NetworkInterface;
 import java.nio.channels.FileChannel;
@@ -15,11 +14,11 @@ import java.security.AccessController;
 import java.security.PrivilegedActionException;
 import java.security.PrivilegedExceptionAction;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.os.FileTrouble;
 import org.jrsocket.os.MemlockLimit;
 import org.jrsocket.os.NativeMemory;
@@ -79,6 +78,15 @@ public final class RdmaCoreProbe {
         List<String> names = names();
         if (names.isEmpty()) {
             List<String> others = Sysfs.names(sys);
+            List<String> files = others.isEmpty() ? uverbsFiles() : List.of();
+            if (!files.isEmpty()) {
+                throw new VerbsUnavailableException(
+                        Reason.NO_DEVICE,
+                        "no RDMA device in " + sys + ", although there is " + dev.resolve(files.get(0))
+                                + ": it is in another network namespace (where rdma system says netns exclusive), or"
+                                + " that folder is hidden from this container",
+                        null);
+            }
             String none = others.isEmpty()
                     ? "no RDMA device on this host: "
                     : "none of this host's RDMA devices (" + String.join(", ", others) + ") makes connections: ";
@@ -190,17 +198,22 @@ public final class RdmaCoreProbe {
         }
     }
 
+    private List<String> uverbsFiles() {
+        return Sysfs.names(dev).stream()
+                .filter(name -> name.startsWith("uverbs"))
+                .toList();
+    }
+
     void checkFiles() throws VerbsUnavailableException {
         open(dev.resolve("rdma_cm"), "rdma_ucm");
-        File[] files = dev.toFile().listFiles((folder, name) -> name.startsWith("uverbs"));
-        if (files == null || files.length == 0) {
+        List<String> files = uverbsFiles();
+        if (files.isEmpty()) {
             throw missing(dev.resolve("uverbs0"), "ib_uverbs", null);
         }
-        Arrays.sort(files);
         VerbsUnavailableException failure = null;
-        for (File file : files) {
+        for (String file : files) {
             try {
-                open(file.toPath(), "ib_uverbs");
+                open(dev.resolve(file), "ib_uverbs");
                 return;
             } catch (VerbsUnavailableException e) {
                 failure = failure == null ? e : failure;
@@ -241,14 +254,39 @@ public final class RdmaCoreProbe {
                 cause);
     }
 
+    /** Returns what to do about the first of these errors that one can do something about. */
+    private static String remedy(Integer... errnos) {
+        for (int errno : errnos) {
+            switch (errno) { // the kernel logs nothing about the limits of a process or a cgroup
+                case Errno.EAGAIN -> {
+                    return "raise hca_handle and hca_object if rdma.max of this process's cgroup limits them; otherwise"
+                            + " see the kernel's log";
+                }
+                case Errno.EMFILE -> {
+                    return "raise ulimit -n";
+                }
+                case Errno.ENOSYS -> {
+                    return "modprobe ib_uverbs on the host, and let a container see /sys/class/infiniband_verbs";
+                }
+                case Errno.EPERM, Errno.EACCES, Errno.ENOENT -> {
+                    return SHARE_FILES;
+                }
+                default -> {
+                    // perhaps the next one
+                }
+            }
+        }
+        return "see the kernel's log";
+    }
+
     private static void checkConnectionManager() throws VerbsUnavailableException {
         long channel = Native.createChannel();
         if (channel <= 0) {
             int errno = (int) -channel;
             throw new VerbsUnavailableException(
                     Reason.LIBRARY,
-                    "cannot start librdmacm (rdma_create_event_channel: " + Errno.describe(errno)
-                            + "): see the kernel's log",
+                    "cannot start librdmacm (rdma_create_event_channel: " + Errno.describe(errno) + "): "
+                            + remedy(errno),
                     null);
         }
         Native.destroyChannel(channel);
@@ -258,16 +296,18 @@ public final class RdmaCoreProbe {
         List<String> failures = new ArrayList<>();
         boolean opened = false;
         boolean driverless = false;
+        List<Integer> errnos = new ArrayList<>();
         for (String name : names()) {
             long device = Native.openDevice(name);
             if (device > 0) {
                 opened = true;
                 try {
-                    String failure = register(device);
+                    ErrnoException failure = register(device);
                     if (failure == null) {
                         return; // one is enough
                     }
-                    failures.add(name + ": " + failure);
+                    failures.add(name + ": " + failure.getMessage());
+                    errnos.add(failure.errno());
                 } finally {
                     Native.closeDevice(device);
                 }
@@ -275,12 +315,14 @@ public final class RdmaCoreProbe {
                 boolean unknown = device == -Errno.ENODEV; // to the library
                 failures.add(name + (unknown ? " has no driver library" : ": " + Errno.describe((int) -device)));
                 driverless |= unknown;
+                errnos.add((int) -device);
             }
         }
         if (opened) {
             throw new VerbsUnavailableException(
                     Reason.LIBRARY,
-                    "no RDMA device works (" + String.join(", ", failures) + "): see the kernel's log",
+                    "no RDMA device works (" + String.join(", ", failures) + "): "
+                            + remedy(errnos.toArray(Integer[]::new)),
                     null);
         }
         throw new VerbsUnavailableException(
@@ -288,7 +330,7 @@ public final class RdmaCoreProbe {
                 "libibverbs cannot open a device (" + String.join(", ", failures) + "): "
                         + (driverless
                                 ? "install ibverbs-providers (Debian, Ubuntu) or libibverbs (RHEL, Fedora)"
-                                : "see the kernel's log"),
+                                : remedy(errnos.toArray(Integer[]::new))),
                 null);
     }
 
@@ -298,7 +340,7 @@ public final class RdmaCoreProbe {
      * @return what the device refused, or null
      * @throws VerbsUnavailableException if it was the limit on locked memory, which is the same for all devices
      */
-    private static String register(long device) throws VerbsUnavailableException {
+    private static ErrnoException register(long device) throws VerbsUnavailableException {
         NativeMemory memory = NativeMemory.allocate(TRIAL_BYTES);
         long pd = Native.allocPd(device);
         try {
@@ -318,7 +360,7 @@ public final class RdmaCoreProbe {
                                 + " --ulimit memlock=-1 (containers)",
                         null);
             }
-            return (pd > 0 ? "ibv_reg_mr: " : "ibv_alloc_pd: ") + Errno.describe(errno);
+            return new ErrnoException(pd > 0 ? "ibv_reg_mr" : "ibv_alloc_pd", "", errno);
         } finally {
             if (pd > 0) {
                 Native.deallocPd(pd);
