@@ -342,6 +342,24 @@ class BundlesTest extends RawPeerTests {
         assertArrayEquals(bytes(10), echo(link(Role.ACTIVE)));
     }
 
+    @Test
+    void shouldNameTheCgroupThatMayAllowNoMoreObjects() throws Exception {
+        RdmaListener listener = listen(CONFIG);
+        hooked.hook = (at, cookie) -> {
+            if (at == Point.BEFORE_QP) {
+                BundlesTest.<RuntimeException>refuse(Errno.EAGAIN);
+            }
+        };
+        RdmaConnectException e = assertThrows(
+                RdmaConnectException.class,
+                () -> transport.connect(null, listener.localAddress(), CONFIG).await(PATIENCE));
+        assertEquals(RdmaConnectException.Reason.RESOURCES, e.reason());
+        assertEquals(
+                "no room for another connection on lo0 (rdma_create_qp (for this test): Resource temporarily"
+                        + " unavailable); the device, or rdma.max of this process's cgroup (hca_object), allows no more",
+                e.getMessage());
+    }
+
     /** Nor a stream from getting more. */
     @Test
     void shouldGiveUpWhatIsKeptWhenAStreamWantsMore() throws Exception {

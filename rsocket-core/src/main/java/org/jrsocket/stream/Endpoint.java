@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.util.function.Consumer;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
-import org.jrsocket.os.MemlockLimit;
 import org.jrsocket.os.NativeMemory;
 import org.jrsocket.protocol.Inbound;
 import org.jrsocket.verbs.Cm;
@@ -109,21 +108,17 @@ final class Endpoint {
             if (MemoryBudget.isLack(e)) {
                 throw new IOException(
                         "no memory for another connection on " + device.name() + " (" + e.getMessage() + "); "
-                                + remedy(e),
+                                + MemoryBudget.remedy(e),
+                        e);
+            }
+            if (MemoryBudget.isLackOfObjects(e)) {
+                throw new IOException(
+                        "no room for another connection on " + device.name() + " (" + e.getMessage()
+                                + "); the device, or rdma.max of this process's cgroup (hca_object), allows no more",
                         e);
             }
             throw e;
         }
-    }
-
-    private static String remedy(Throwable lack) {
-        if (lack instanceof MemoryBudget.UsedUp) {
-            return "raise memory.registered";
-        }
-        MemlockLimit limit = MemlockLimit.ofThisProcess(); // how much was in use just before is not known any more
-        return limit.mayApply()
-                ? "ulimit -l is " + limit + ": raise it if that is used up"
-                : "this is not the limit on locked memory, which does not apply here: see the kernel's log";
     }
 
     /** Creates the queue pair. Without memory for it, what is kept for others is freed first. */

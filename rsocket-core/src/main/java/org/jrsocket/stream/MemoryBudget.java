@@ -5,9 +5,12 @@
 package org.jrsocket.stream;
 
 import java.io.IOException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
+import org.jrsocket.os.MemlockLimit;
 
 /**
  * Limits the memory that a process registers with its devices for streams. A stream that is refused makes do with less.
@@ -28,6 +31,8 @@ final class MemoryBudget {
     private final AtomicLong used = new AtomicLong();
     private volatile long most = Long.MAX_VALUE;
     private volatile Runnable shortage = () -> {};
+    private final LongAdder refusals = new LongAdder();
+    private final AtomicBoolean warned = new AtomicBoolean();
 
     /**
      * Sets the limit.
@@ -91,6 +96,17 @@ final class MemoryBudget {
         return isLack(e) || e instanceof ErrnoException v && v.errno() == Errno.EAGAIN;
     }
 
+    /** Returns what to do about a {@linkplain #isLack lack of memory}, for people. */
+    static String remedy(Throwable lack) {
+        if (lack instanceof UsedUp) {
+            return "raise memory.registered";
+        }
+        MemlockLimit limit = MemlockLimit.ofThisProcess(); // how much was in use just before is not known any more
+        return limit.mayApply()
+                ? "ulimit -l is " + limit + ": raise it if that is used up"
+                : "this is not the limit on locked memory, which does not apply here: see the kernel's log";
+    }
+
     void giveBack(long bytes) {
         long left = used.addAndGet(-bytes);
         assert left >= 0 : left;
@@ -103,7 +119,18 @@ final class MemoryBudget {
 
     /** Reports that this budget, the device or the system has refused more memory to a stream. */
     void reportShortage() {
+        refusals.increment();
         shortage.run();
+    }
+
+    /** Returns how often that was. */
+    long refusals() {
+        return refusals.sum();
+    }
+
+    /** Returns true once: whether the caller is the first to tell people of it. */
+    boolean isToBeTold() {
+        return !warned.get() && warned.compareAndSet(false, true);
     }
 
     long used() {

@@ -81,7 +81,8 @@ final class OpenStreams {
         return List.copyOf(streams);
     }
 
-    Totals totals() {
+    /** @param memoryRefusals one of the totals */
+    Totals totals(long memoryRefusals) {
         synchronized (totalsLock) {
             long read = endedRead;
             long written = endedWritten;
@@ -98,7 +99,7 @@ final class OpenStreams {
                     ending++;
                 }
             }
-            return new Totals(open, ending, read, written, registered);
+            return new Totals(open, ending, read, written, registered, memoryRefusals);
         }
     }
 

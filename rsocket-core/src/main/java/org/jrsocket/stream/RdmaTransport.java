@@ -341,7 +341,7 @@ public final class RdmaTransport implements AutoCloseable {
 
     /** Returns what is open, and all bytes so far. */
     public Totals totals() {
-        return streams.totals();
+        return streams.totals(memory.refusals());
     }
 
     /** Returns the streams that are not freed yet, at this moment. */

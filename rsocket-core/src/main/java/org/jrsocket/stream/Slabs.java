@@ -233,16 +233,38 @@ final class Slabs implements SlabSource {
         }
     }
 
+    /** @param cause null: the limit of the process */
     private RegisteredSlab refuse(int size, Throwable cause) {
         refusedAt = System.nanoTime();
         refused = cause == null && budget.used() >= budget.most() ? 0 : size;
         budget.reportShortage();
-        if (LOG.isDebugEnabled()) { // else the text would be built for nothing, perhaps where there is no heap for it
-            String why = cause == null ? "memory.registered is used up" : cause.toString();
-            reapers.accept(() -> LOG.debug(
-                    "cannot add {} KiB to the memory of a connection on {}: {}", size >> 10, device.name(), why));
+        boolean first = (cause == null || MemoryBudget.isLack(cause)) && budget.isToBeTold();
+        if (first || LOG.isDebugEnabled()) { // else the text would be built for nothing, perhaps without heap for it
+            tell(first, size, cause);
         }
         return null;
+    }
+
+    private void tell(boolean first, int size, Throwable cause) {
+        try {
+            Throwable why = cause == null ? budget.usedUp(size, device.name()) : cause;
+            reapers.accept(() -> log(first, size, why));
+        } catch (OutOfMemoryError e) {
+            // the connection goes on, and so does whoever reads or writes
+        }
+    }
+
+    private void log(boolean first, int size, Throwable why) {
+        if (first) {
+            LOG.warn(
+                    "connections over {} stay smaller than they would be, for lack of memory ({}); {}. Further ones are"
+                            + " logged at debug level only.",
+                    device.name(),
+                    why.getMessage(),
+                    MemoryBudget.remedy(why));
+        }
+        LOG.debug(
+                "cannot add {} KiB to the memory of a connection on {}: {}", size >> 10, device.name(), why.toString());
     }
 
     /**

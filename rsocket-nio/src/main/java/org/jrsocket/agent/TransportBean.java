@@ -117,6 +117,11 @@ final class TransportBean implements TransportMXBean {
     }
 
     @Override
+    public long getMemoryRefusals() {
+        return holder.totals().memoryRefusals();
+    }
+
+    @Override
     public List<String> listConnections() {
         return holder.streams().stream().map(TransportBean::line).sorted().toList();
     }

@@ -73,6 +73,12 @@ public interface TransportMXBean {
     /** Returns the bytes of memory that devices hold pinned for connections. */
     long getRegisteredBytes();
 
+    /**
+     * Returns how often a connection wanted more memory, or to lend some, and was refused: by the setting
+     * {@code memory.registered}, the system or the device. It then goes on with what it has.
+     */
+    long getMemoryRefusals();
+
     /** Returns the RDMA connections of this moment, one line each: addresses, device, bytes, age. */
     List<String> listConnections();
 
