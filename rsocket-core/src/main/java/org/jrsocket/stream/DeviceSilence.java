@@ -56,6 +56,11 @@ final class DeviceSilence {
         return ++looks >= (out.mayWaitForReceives() ? Math.max(most, MOST_LOOKS_WITHOUT_RECEIVES) : most);
     }
 
+    /** Returns for how long the device has been silent, as of the last look; 0 if it is not. */
+    long seconds(Outbound out) {
+        return out.awaitsCompletion() && out.completions() == completions ? seconds() : 0;
+    }
+
     /** Returns the time that the looks in a row took. */
     long seconds() {
         return TimeUnit.NANOSECONDS.toSeconds(looks * LOOK_NANOS);

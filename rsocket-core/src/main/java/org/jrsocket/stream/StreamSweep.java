@@ -41,6 +41,11 @@ final class StreamSweep {
         whenQuiet = action;
     }
 
+    /** Returns for how long the device has been {@linkplain DeviceSilence silent}. Called with the core's lock held. */
+    long silentSeconds() {
+        return silence.seconds(core.out);
+    }
+
     /**
      * One round. It does nothing if another thread is busy with the stream at this moment, or if the stream is at rest.
      *

@@ -6,6 +6,7 @@ package org.jrsocket.agent;
 
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.stream.RdmaStream;
+import org.jrsocket.stream.StreamProgress;
 
 /** The numbers of one RDMA connection at one moment, as open data. */
 public final class ConnectionNumbers {
@@ -16,6 +17,7 @@ public final class ConnectionNumbers {
     private final long bytesWritten;
     private final long registeredBytes;
     private final long stalls;
+    private final StreamProgress progress;
     private final boolean open;
 
     ConnectionNumbers(RdmaStream stream) {
@@ -25,6 +27,7 @@ public final class ConnectionNumbers {
         bytesWritten = stream.bytesWritten();
         registeredBytes = stream.registeredBytes();
         stalls = stream.stalls();
+        progress = StreamProgress.of(stream);
         open = stream.isOpen();
     }
 
@@ -81,6 +84,26 @@ public final class ConnectionNumbers {
     /** Returns how often what was written had to wait for the peer to make room. */
     public long getStalls() {
         return stalls;
+    }
+
+    /** Returns the bytes that have arrived, as far as anybody has looked, and that the application has not read. */
+    public long getBytesUnread() {
+        return progress.unread();
+    }
+
+    /** Returns the bytes that the application has written and that the device was not given yet. */
+    public long getBytesUnsent() {
+        return progress.unsent();
+    }
+
+    /** Returns the name of what keeps more from being sent, a {@link StreamProgress.Wait}. */
+    public String getWaitsFor() {
+        return progress.waitsFor().name();
+    }
+
+    /** Returns for how long the device has not said what became of a request; 0 if it owes no answer. */
+    public long getSilentSeconds() {
+        return progress.silentSeconds();
     }
 
     /** Returns whether the application has not closed the connection. */

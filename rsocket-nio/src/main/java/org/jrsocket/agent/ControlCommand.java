@@ -169,7 +169,11 @@ final class ControlCommand implements Callable<Integer> {
                         "bytesWritten",
                         "stalls",
                         "registeredBytes",
-                        "open");
+                        "open",
+                        "waitsFor",
+                        "bytesUnsent",
+                        "bytesUnread",
+                        "silentSeconds");
         }
         return 0;
     }

@@ -52,7 +52,7 @@ final class RemoteTables {
         List<String[]> lines = new ArrayList<>();
         for (CompositeData row : (CompositeData[]) rows) {
             lines.add(Arrays.stream(columns)
-                    .map(column -> String.valueOf(row.get(column)))
+                    .map(column -> row.containsKey(column) ? String.valueOf(row.get(column)) : "-") // an older version
                     .toArray(String[]::new));
         }
         lines.sort(Comparator.comparing(line -> String.join(" ", line)));

@@ -289,7 +289,9 @@ class ControlTest {
         tell("write");
         String[] lines = ctl(0, "connections").split("\n");
         assertEquals(3, lines.length, out::toString);
-        String row = "RDMA +lo0 +127\\.0\\.0\\.1 +%s +127\\.0\\.0\\.1 +%s +[0-9]+ +%s +%s +0 +[0-9]+ +true";
+        assertTrue(lines[0].endsWith("  open  waitsFor  bytesUnsent  bytesUnread  silentSeconds"), lines[0]);
+        String row = "RDMA +lo0 +127\\.0\\.0\\.1 +%s +127\\.0\\.0\\.1 +%s +[0-9]+ +%s +%s +0 +[0-9]+ +true"
+                + " +NOTHING +0 +0 +0";
         assertTrue(lines[1].matches(row.formatted("[0-9]+", "7471", "0", "100")), lines[1]);
         assertTrue(lines[2].matches(row.formatted("7471", "[0-9]+", "100", "0")), lines[2]);
         String status = ctl(0);

@@ -181,6 +181,29 @@ class TransportBeanTest {
         }
     }
 
+    @Test
+    void shouldTellWhatAConnectionWaitsFor() throws Exception {
+        try (DualListener listener = DualListener.open(context, new NoSocket(HERE), 50, StreamConfig.DEFAULT)) {
+            RdmaStream client = attempt(HERE).await();
+            RdmaStream accepted = listener.accept(RDMA_ALONE, 0);
+            transport.limitMemory(transport.registeredMemory());
+            byte[] more = new byte[100_000];
+            while (client.write(ByteBuffer.wrap(more)) > 0) {
+                // until nobody has room
+            }
+            assertTrue(accepted.awaitReadable(0));
+            for (CompositeData row : (CompositeData[]) invoke("showConnections")) {
+                boolean isClient = row.get("remotePort").equals(HERE.getPort());
+                assertEquals(isClient ? "GRANT" : "NOTHING", row.get("waitsFor"), row::toString);
+                assertEquals(isClient, (long) row.get("bytesUnsent") > 0, row::toString);
+                assertEquals(!isClient, (long) row.get("bytesUnread") > 0, row::toString);
+            }
+            assertTrue((long) get("MemoryRefusals") > 0);
+            client.abort();
+            accepted.abort();
+        }
+    }
+
     /** Requests that are refused have their own. */
     @Test
     void shouldTellHowLongConnectionsTook() throws Exception {
@@ -360,6 +383,10 @@ class TransportBeanTest {
                 assertEquals(true, row.get("open"));
                 assertEquals("RDMA", row.get("transport"));
                 assertEquals(0L, row.get("stalls"));
+                assertEquals("NOTHING", row.get("waitsFor"));
+                assertEquals(0L, row.get("bytesUnsent"));
+                assertEquals(0L, row.get("bytesUnread"));
+                assertEquals(0L, row.get("silentSeconds"));
                 assertTrue((long) row.get("ageMillis") >= 0);
                 assertTrue((long) row.get("registeredBytes") > 0);
             }
@@ -384,7 +411,6 @@ class TransportBeanTest {
         assertEquals(0, bean.getOpenConnections());
         assertEquals(0, bean.listConnections().size());
     }
-}
 
     /** Where all is left to TCP, say: a collector of numbers reads all attributes every few seconds. */
     @Test
@@ -437,3 +463,4 @@ class TransportBeanTest {
             throw new AssertionError(e);
         }
     }
+}
