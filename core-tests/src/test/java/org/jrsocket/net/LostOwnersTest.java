@@ -25,12 +25,20 @@ class LostOwnersTest {
         return Threads.cleaner("jrsocket-cleaner-of-a-test");
     }
 
+    private Cleaner.Cleanable register(LostOwners owners) {
+        try {
+            return owners.register(new Object(), cleaned::incrementAndGet);
+        } catch (OutOfMemoryError e) { // which would be the end of all tests here
+            throw new AssertionError(e);
+        }
+    }
+
     /** A process that has reached its limit of threads must be able to go on with its sockets. */
     @Test
     void shouldDoWithoutAThreadWhereNoneCanBeCreated() {
         LostOwners owners = new LostOwners(this::make);
         poor = true;
-        Cleaner.Cleanable unwatched = owners.register(new Object(), cleaned::incrementAndGet);
+        Cleaner.Cleanable unwatched = register(owners);
         unwatched.clean();
         unwatched.clean();
         assertEquals(1, cleaned.get());
