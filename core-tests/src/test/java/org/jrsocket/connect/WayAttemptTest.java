@@ -174,6 +174,21 @@ class WayAttemptTest {
         assertEquals(2, made.size());
     }
 
+    /** Nobody else would: a channel would be connecting for ever. */
+    @Test
+    void shouldTellACallerThatDoesNotBlockIfItsTurnComesAndItCannotBegin() throws Exception {
+        WayAttempt asking = attempt(0);
+        WayAttempt next = attempt(0);
+        List<WayAttempt> told = new ArrayList<>();
+        next.onDone(() -> told.add(next));
+        memory.firstContacts().over(asking, why(Reason.CANCELLED));
+        refusal = new InternalError("says a test");
+        runAll(tasks);
+        assertEquals(List.of(next), told);
+        assertEquals(Reason.RESOURCES, next.failure().reason());
+        assertSame(refusal, next.failure().getCause());
+    }
+
     /** It is told with the others, whether or not its caller has given it up. */
     @Test
     void shouldTellThoseThatWaitAlthoughOneGotNoTimer() throws Exception {

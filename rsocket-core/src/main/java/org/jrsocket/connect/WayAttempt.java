@@ -218,13 +218,16 @@ final class WayAttempt implements PendingConnect.Observer {
         } else {
             action = null;
             timer.cancel(); // else it would hold the stream, which may be over long before
-            service.execute(() -> onDone(then));
+            service.execute(() -> goOn(then));
         }
     }
 
     /** Ends the attempt on its own initiative. */
     private void leave(Reason reason, String message) {
-        RdmaConnectException why = new RdmaConnectException(reason, message, null);
+        leave(new RdmaConnectException(reason, message, null));
+    }
+
+    private void leave(RdmaConnectException why) {
         if (end(why)) {
             contacts().over(this, why);
         }
@@ -279,6 +282,16 @@ final class WayAttempt implements PendingConnect.Observer {
                 leave(Reason.RESOURCES, e.getMessage());
             }
         }
+    }
+
+    /** Goes on for a caller that does not block, on the service thread, which would tell it of no failure. */
+    private void goOn(Runnable then) {
+        try {
+            goOn();
+        } catch (RuntimeException | Error e) { // lack of memory, for example
+            leave(new RdmaConnectException(Reason.RESOURCES, "it could not begin: " + e, e));
+        }
+        onDone(then);
     }
 
     // ---- what becomes of it ----
