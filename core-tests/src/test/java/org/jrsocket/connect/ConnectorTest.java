@@ -143,6 +143,15 @@ class ConnectorTest {
     }
 
     @Test
+    void shouldSayWhatElseFailedWhereRdmaIsWantedInTime() throws Exception {
+        rdma.outcome = Reason.UNREACHABLE;
+        ConnectAttempt attempt = attempt(context("policy=rdma"), PEER, TimeUnit.HOURS.toNanos(1));
+        assertEquals(
+                Reason.UNREACHABLE,
+                assertThrows(RdmaConnectException.class, attempt::await).reason());
+    }
+
+    @Test
     void shouldSayThatTheSocketClosedWhenCancelled() throws Exception {
         ConnectAttempt attempt = attempt(context(null), PEER, 0);
         attempt.cancel();
@@ -219,6 +228,15 @@ class ConnectorTest {
         assertNotNull(attempt(context, PEER, 0));
         rdma.peer.asked();
         assertTrue(rdma.lastLimit <= TimeUnit.HOURS.toNanos(1), () -> rdma.lastLimit + " ns");
+    }
+
+    /** Its route may not be found. */
+    @Test
+    void shouldLimitTheTimeOfACallerThatDoesNotBlockBeforeThePeerIsAsked() throws Exception {
+        rdma.lastLimit = Long.MAX_VALUE;
+        rdma.asks = false;
+        attempt(context("connect.timeout=1h"), PEER, 0).whenDecided(() -> {});
+        assertTrue(rdma.lastLimit <= TimeUnit.HOURS.toNanos(5), () -> rdma.lastLimit + " ns");
     }
 
     @Test

@@ -65,6 +65,9 @@ final class FakeRdma implements StreamFactory {
     Answer probeAnswer;
 
     final List<Runnable> scheduled = new ArrayList<>();
+    /** How long each attempt was given, in their order. */
+    final List<Long> waits = new ArrayList<>();
+
     int probes;
     int attempts;
     long lastWait;
@@ -96,6 +99,7 @@ final class FakeRdma implements StreamFactory {
             @Override
             public RdmaStream await(LongSupplier left) throws IOException {
                 lastWait = left.getAsLong();
+                waits.add(lastWait);
                 if (error != null) {
                     throw error;
                 }

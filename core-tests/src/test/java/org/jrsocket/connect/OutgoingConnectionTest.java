@@ -132,6 +132,7 @@ class OutgoingConnectionTest {
         assertTrue(told.get());
         assertTrue(connection.isReady());
         assertSame(rdma.error, connection.failure().getCause());
+        assertTrue(rdma.cancelled, "what it comes to would belong to nobody");
         assertFalse(connection.needsTcp());
     }
 

@@ -18,6 +18,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
@@ -26,7 +27,9 @@ import org.jrsocket.stream.PendingConnect;
 import org.jrsocket.stream.PendingConnect.Answer;
 import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaConnectException.Reason;
+import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.ServiceLoop;
+import org.jrsocket.verbs.VerbsUnavailableException;
 import org.junit.jupiter.api.Test;
 
 /** An attempt that waits for another one to ask: how long, and what it says of its failure. */
@@ -41,15 +44,19 @@ class WayAttemptTest {
     private final List<Runnable> timers = new ArrayList<>();
     private final List<PendingConnect> made = new ArrayList<>();
     private Error refusal; // to make one; null makes it
+    private VerbsUnavailableException unavailable; // likewise
     private Error noTimer; // what scheduling fails with; null if it does not fail
     private int eventsTaken;
     private boolean onServiceThread;
 
     private final WayAttempt.Maker maker = new WayAttempt.Maker() {
         @Override
-        public PendingConnect connect(Way way, PendingConnect.Observer observer) {
+        public PendingConnect connect(Way way, PendingConnect.Observer observer) throws VerbsUnavailableException {
             if (refusal != null) {
                 throw refusal;
+            }
+            if (unavailable != null) {
+                throw unavailable;
             }
             PendingConnect pending = mock(PendingConnect.class);
             made.add(pending);
@@ -189,6 +196,17 @@ class WayAttemptTest {
         assertSame(refusal, next.failure().getCause());
     }
 
+    @Test
+    void shouldSayThatRdmaHasEndedWhileItWaited() throws Exception {
+        WayAttempt asking = attempt(0);
+        WayAttempt waiting = attempt(0);
+        memory.firstContacts().over(asking, why(Reason.CANCELLED));
+        unavailable = new VerbsUnavailableException(VerbsUnavailableException.Reason.NO_DEVICE, "says a test", null);
+        RdmaConnectException e = assertThrows(RdmaConnectException.class, waiting::await);
+        assertEquals(Reason.RESOURCES, e.reason());
+        assertEquals("says a test", e.getMessage());
+    }
+
     /** It is told with the others, whether or not its caller has given it up. */
     @Test
     void shouldTellThoseThatWaitAlthoughOneGotNoTimer() throws Exception {
@@ -258,6 +276,37 @@ class WayAttemptTest {
         memory.unreachable(PEER); // which counts as a silence
         runAll(timers);
         assertNotNull(waiting.failure());
+    }
+
+    @Test
+    void shouldNotBeginIfTheHostHasTurnedOutToBeSilentSinceItWasChosen() throws Exception {
+        memory.unreachable(PEER);
+        WayAttempt late = attempt(0);
+        assertEquals(Reason.TIMEOUT, late.failure().reason());
+        assertSame(late.failure(), assertThrows(RdmaConnectException.class, late::await));
+        assertEquals(0, made.size());
+    }
+
+    /** Each of them would wait as long for its route in its turn. */
+    @Test
+    void shouldEndThoseThatWaitIfTheFirstFoundNoRouteInItsTime() throws Exception {
+        WayAttempt asking = attempt(0);
+        WayAttempt waiting = attempt(0);
+        now.set(asking.left());
+        RdmaConnectException noRoute = why(Reason.TIMEOUT);
+        memory.firstContacts().over(asking, noRoute);
+        assertSame(noRoute, waiting.failure());
+    }
+
+    @Test
+    void shouldBeginIfTheFirstHadLessTimeThanThoseThatWait() throws Exception {
+        WayAttempt asking = attempt(1);
+        WayAttempt waiting = attempt(0);
+        now.set(asking.left());
+        memory.firstContacts().over(asking, why(Reason.TIMEOUT));
+        assertNull(waiting.failure());
+        waiting.onDone(() -> {});
+        assertEquals(2, made.size());
     }
 
     @Test
@@ -335,6 +384,43 @@ class WayAttemptTest {
         assertEquals(2, made.size());
         verify(made.get(1)).await(any(LongSupplier.class));
         assertEquals(List.of(), tasks);
+    }
+
+    @Test
+    void shouldWakeAThreadThatWaitsWhenItMayBegin() throws Exception {
+        WayAttempt asking = attempt(0);
+        WayAttempt waiting = attempt(0);
+        FutureTask<RdmaStream> connecting = new FutureTask<>(waiting::await);
+        Thread thread = new Thread(connecting, "waits");
+        thread.start();
+        while (thread.getState() != Thread.State.TIMED_WAITING) {
+            Thread.sleep(1);
+        }
+        asking.asked();
+        asking.answered(Answer.OURS);
+        memory.firstContacts().over(asking, null);
+        assertNull(connecting.get(60, TimeUnit.SECONDS));
+        assertEquals(2, made.size());
+    }
+
+    /** As with TCP: it does not disturb the wait, and is not lost. */
+    @Test
+    void shouldKeepAnInterruptOfAThreadThatWaits() throws Exception {
+        WayAttempt asking = attempt(0);
+        WayAttempt waiting = attempt(0);
+        FutureTask<Boolean> connecting = new FutureTask<>(() -> {
+            waiting.await();
+            return Thread.currentThread().isInterrupted();
+        });
+        Thread thread = new Thread(connecting, "waits");
+        thread.start();
+        thread.interrupt();
+        while (thread.isInterrupted() || thread.getState() != Thread.State.TIMED_WAITING) {
+            Thread.sleep(1);
+        }
+        memory.firstContacts().over(asking, why(Reason.CANCELLED));
+        assertTrue(connecting.get(60, TimeUnit.SECONDS));
+        assertEquals(2, made.size());
     }
 
     @Test

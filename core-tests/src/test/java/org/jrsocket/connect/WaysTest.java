@@ -26,6 +26,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jrsocket.connect.Adapters.Local;
 import org.jrsocket.stream.PendingConnect.Answer;
+import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.stream.StreamConfig;
 import org.junit.jupiter.api.Test;
@@ -225,6 +226,39 @@ class WaysTest {
         assertEquals(5, context.counts().tcpChosen(TcpReason.REMEMBERED));
     }
 
+    /** TCP is not to wait longer because a host has more devices. */
+    @Test
+    void shouldHaveSilentDevicesShareTheHeadStart() throws Exception {
+        rdma.outcome = Reason.TIMEOUT;
+        from(context("devices=all,connect.timeout=20ms"), null, PEER);
+        assertEquals(2, rdma.waits.size());
+        long half = TimeUnit.MILLISECONDS.toNanos(10);
+        assertTrue(rdma.waits.get(0) <= half && rdma.waits.get(1) <= half, rdma.waits.toString());
+    }
+
+    @Test
+    void shouldLeaveTheHeadStartToTheLastDeviceIfTheOthersFailedAtOnce() throws Exception {
+        rdma.outcome = Reason.UNREACHABLE;
+        from(context("devices=all,connect.timeout=1h"), null, PEER);
+        assertEquals(2, rdma.waits.size());
+        long half = TimeUnit.MINUTES.toNanos(30);
+        assertTrue(rdma.waits.get(0) <= half && rdma.waits.get(1) > half, rdma.waits.toString());
+    }
+
+    @Test
+    void shouldLeaveTheLastDeviceTheRestOfTheCallersTime() throws Exception {
+        rdma.outcome = Reason.UNREACHABLE;
+        long hour = TimeUnit.HOURS.toNanos(1);
+        ConnectAttempt attempt = context("devices=all,policy=rdma,connect.timeout=1h")
+                .connector()
+                .attempt(null, PEER, StreamConfig.DEFAULT, hour);
+        assertThrows(RdmaConnectException.class, attempt::await);
+        assertEquals(2, rdma.waits.size());
+        long half = hour / 2;
+        assertTrue(rdma.waits.get(0) <= half, rdma.waits.toString());
+        assertTrue(rdma.waits.get(1) > half && rdma.waits.get(1) <= hour, rdma.waits.toString());
+    }
+
     @Test
     void shouldAvoidTheDeviceOverWhichAConnectionWasLost() throws Exception {
         rdma.outcome = Reason.BUSY;
@@ -232,6 +266,23 @@ class WaysTest {
         spread(context, PEER, 2);
         context.connector().lost(address(InetAddress.getByName("10.1.0.1")), PEER);
         assertEquals(Map.of("10.1.0.2", 4), spread(context, PEER, 4));
+    }
+
+    /** It may answer again by now, and there is no TCP. */
+    @Test
+    void shouldComeToThatDeviceLastWhereRdmaIsWanted() throws Exception {
+        rdma.outcome = Reason.BUSY;
+        TransportContext context = context("policy=auto,devices=all", "connect 10.1.0.9 81 rdma");
+        spread(context, PEER, 2);
+        context.connector().lost(address(InetAddress.getByName("10.1.0.1")), PEER);
+        rdma.outcome = Reason.UNREACHABLE;
+        for (int i = 1; i <= 2; i++) {
+            ConnectAttempt attempt = context.connector()
+                    .attempt(null, new InetSocketAddress(PEER.getAddress(), 81), StreamConfig.DEFAULT, 0);
+            assertThrows(RdmaConnectException.class, attempt::await);
+            assertEquals(2 + 2 * i, rdma.attempts);
+            assertEquals("10.1.0.1", rdma.lastLocal.getAddress().getHostAddress());
+        }
     }
 
     @Test
