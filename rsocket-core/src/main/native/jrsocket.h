@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 /* Raised with every change of a signature or a struct layout; the ABI field of each class must be the same. */
-#define JRS_ABI 9
+#define JRS_ABI 10
 
 /* One table for each C file, registered by onload.c. */
 struct jrs_methods {

@@ -149,7 +149,8 @@ static jint resolve_route(JNIEnv *env, jclass type, jlong handle, jint millis)
 
 /*
  * io: send and receive requests, send and receive scatter entries, inline bytes; after them the number and the kernel's
- * handle.
+ * handle. The id does not keep the queue pair: librdmacm would change the state of one that the id has while it takes
+ * an event, and wait for the device.
  */
 static jlong create_qp(JNIEnv *env, jclass type, jlong handle, jlong pd, jlong send_cq, jlong recv_cq, jint qp_type,
 		       jboolean signal_all, jintArray io)
@@ -172,35 +173,92 @@ static jlong create_qp(JNIEnv *env, jclass type, jlong handle, jlong pd, jlong s
 	errno = 0;
 	if (rdma_create_qp(id, jrs_pointer(pd), &init))
 		return errno ? -errno : -EIO;
+	struct ibv_qp *qp = id->qp;
+
+	id->qp = NULL;
 	v[0] = (jint)init.cap.max_send_wr;
 	v[1] = (jint)init.cap.max_recv_wr;
 	v[2] = (jint)init.cap.max_send_sge;
 	v[3] = (jint)init.cap.max_recv_sge;
 	v[4] = (jint)init.cap.max_inline_data;
-	v[5] = (jint)id->qp->qp_num;
-	v[6] = (jint)id->qp->handle;
+	v[5] = (jint)qp->qp_num;
+	v[6] = (jint)qp->handle;
 	(*env)->SetIntArrayRegion(env, io, 0, 7, v);
-	return jrs_handle(id->qp);
+	return jrs_handle(qp);
+}
+
+/* Moves the queue pair to a state with what the CM knows of the connection; depths that it leaves alone are -1. */
+static int move_qp(struct rdma_cm_id *id, struct ibv_qp *qp, enum ibv_qp_state state, int responder_resources,
+		   int initiator_depth)
+{
+	struct ibv_qp_attr attributes = { .qp_state = state };
+	int mask;
+
+	errno = 0;
+	int rc = rdma_init_qp_attr(id, &attributes, &mask);
+
+	if (rc)
+		return jrs_status(rc);
+	if (responder_resources >= 0)
+		attributes.max_dest_rd_atomic = (uint8_t)responder_resources;
+	if (initiator_depth >= 0)
+		attributes.max_rd_atomic = (uint8_t)initiator_depth;
+	return jrs_status(ibv_modify_qp(qp, &attributes, mask));
+}
+
+/* As librdmacm does with the queue pair of an id. The first step adds what the peer may access. */
+static int ready_qp(struct rdma_cm_id *id, struct ibv_qp *qp, int responder_resources, int initiator_depth)
+{
+	int rc = move_qp(id, qp, IBV_QPS_INIT, -1, -1);
+
+	if (!rc)
+		rc = move_qp(id, qp, IBV_QPS_RTR, responder_resources, -1);
+	return rc ? rc : move_qp(id, qp, IBV_QPS_RTS, -1, initiator_depth);
 }
 
 /*
- * Takes the queue pair from its id, so that events no longer touch it; destroyQp then frees it. Not by rdma_destroy_qp,
- * which frees the queue pair before the id forgets it, while rdma_get_cm_event may be moving it to another state.
+ * For the answer to a request of ours. librdmacm has offered the peer the device's own options (ECE), and the peer has
+ * chosen; for the passive side rdma_create_qp has done all that.
  */
-static void detach_qp(JNIEnv *env, jclass type, jlong handle)
+static jint prepare_qp(JNIEnv *env, jclass type, jlong handle, jlong qp)
+{
+	(void)env;
+	(void)type;
+	struct rdma_cm_id *id = jrs_pointer(handle);
+	struct ibv_ece chosen;
+
+	if (!has_device(id))
+		return -EINVAL;
+	errno = 0;
+	if (rdma_get_remote_ece(id, &chosen))
+		return jrs_status(-1);
+	if (chosen.vendor_id) {
+		int rc = ibv_set_ece(jrs_pointer(qp), &chosen);
+
+		if (rc && jrs_reason(rc) != EOPNOTSUPP)
+			return jrs_status(rc);
+	}
+	return ready_qp(id, jrs_pointer(qp), -1, -1);
+}
+
+static jint establish_id(JNIEnv *env, jclass type, jlong handle)
 {
 	(void)env;
 	(void)type;
 	struct rdma_cm_id *id = jrs_pointer(handle);
 
-	id->qp = NULL;
+	errno = 0;
+	return has_device(id) ? jrs_status(rdma_establish(id)) : -EINVAL;
 }
 
-static struct rdma_conn_param param_from(JNIEnv *env, jint responder_resources, jint initiator_depth, jint flow_control,
-					 jint retries, jint rnr_retries, jbyteArray data, uint8_t *storage)
+/* qp may be NULL. */
+static struct rdma_conn_param param_from(JNIEnv *env, const struct ibv_qp *qp, jint responder_resources,
+					 jint initiator_depth, jint flow_control, jint retries, jint rnr_retries,
+					 jbyteArray data, uint8_t *storage)
 {
 	jsize length = (*env)->GetArrayLength(env, data);
 	struct rdma_conn_param param = {
+		.qp_num = qp ? qp->qp_num : 0,
 		.responder_resources = (uint8_t)responder_resources,
 		.initiator_depth = (uint8_t)initiator_depth,
 		.flow_control = (uint8_t)flow_control,
@@ -218,37 +276,48 @@ static struct rdma_conn_param param_from(JNIEnv *env, jint responder_resources, 
 	return param;
 }
 
-static jint connect_id(JNIEnv *env, jclass type, jlong handle, jint responder_resources, jint initiator_depth,
-		       jint flow_control, jint retries, jint rnr_retries, jbyteArray data)
+static jint connect_id(JNIEnv *env, jclass type, jlong handle, jlong qp, jint responder_resources,
+		       jint initiator_depth, jint flow_control, jint retries, jint rnr_retries, jbyteArray data)
 {
 	(void)type;
 	struct rdma_cm_id *id = jrs_pointer(handle);
 	uint8_t storage[UINT8_MAX];
 	struct rdma_conn_param param =
-		param_from(env, responder_resources, initiator_depth, flow_control, retries, rnr_retries, data,
-			   storage);
+		param_from(env, jrs_pointer(qp), responder_resources, initiator_depth, flow_control, retries,
+			   rnr_retries, data, storage);
 
 	return has_device(id) ? jrs_status(rdma_connect(id, &param)) : -EINVAL;
 }
 
-static jint accept_id(JNIEnv *env, jclass type, jlong handle, jint responder_resources, jint initiator_depth,
+/* A depth of RDMA_MAX_RESP_RES or RDMA_MAX_INIT_DEPTH leaves it to what the peer has asked for. */
+static jint accept_id(JNIEnv *env, jclass type, jlong handle, jlong qp, jint responder_resources, jint initiator_depth,
 		      jint flow_control, jint retries, jint rnr_retries, jbyteArray data)
 {
 	(void)type;
 	struct rdma_cm_id *id = jrs_pointer(handle);
 	uint8_t storage[UINT8_MAX];
 	struct rdma_conn_param param =
-		param_from(env, responder_resources, initiator_depth, flow_control, retries, rnr_retries, data,
-			   storage);
+		param_from(env, jrs_pointer(qp), responder_resources, initiator_depth, flow_control, retries,
+			   rnr_retries, data, storage);
 
-	return has_device(id) ? jrs_status(rdma_accept(id, &param)) : -EINVAL;
+	if (!has_device(id))
+		return -EINVAL;
+	if (qp) {
+		int rc = ready_qp(id, jrs_pointer(qp),
+				  param.responder_resources == RDMA_MAX_RESP_RES ? -1 : param.responder_resources,
+				  param.initiator_depth == RDMA_MAX_INIT_DEPTH ? -1 : param.initiator_depth);
+
+		if (rc)
+			return rc;
+	}
+	return jrs_status(rdma_accept(id, &param));
 }
 
 static jint reject_id(JNIEnv *env, jclass type, jlong id, jbyteArray data)
 {
 	(void)type;
 	uint8_t storage[UINT8_MAX];
-	struct rdma_conn_param param = param_from(env, 0, 0, 0, 0, 0, data, storage);
+	struct rdma_conn_param param = param_from(env, NULL, 0, 0, 0, 0, 0, data, storage);
 
 	return jrs_status(rdma_reject(jrs_pointer(id), param.private_data, param.private_data_len));
 }
@@ -266,13 +335,24 @@ static jint confirm_id(JNIEnv *env, jclass type, jlong handle)
 	return has_device(id) ? jrs_status(rdma_notify(id, IBV_EVENT_COMM_EST)) : -EINVAL;
 }
 
-static jint disconnect_id(JNIEnv *env, jclass type, jlong handle)
+/* Also stops the queue pair, unless it is 0, as librdmacm does with that of an id. */
+static jint disconnect_id(JNIEnv *env, jclass type, jlong handle, jlong qp)
 {
 	(void)env;
 	(void)type;
 	struct rdma_cm_id *id = jrs_pointer(handle);
 
-	return has_device(id) ? jrs_status(rdma_disconnect(id)) : -EINVAL;
+	if (!has_device(id))
+		return -EINVAL;
+	if (qp) {
+		int iwarp = id->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
+		struct ibv_qp_attr attributes = { .qp_state = iwarp ? IBV_QPS_SQD : IBV_QPS_ERR };
+		int rc = ibv_modify_qp(jrs_pointer(qp), &attributes, IBV_QP_STATE);
+
+		if (rc)
+			return jrs_status(rc);
+	}
+	return jrs_status(rdma_disconnect(id));
 }
 
 /* Writes a sockaddr_in or sockaddr_in6 and returns its length; 0 while the address is not known. */
@@ -343,8 +423,7 @@ static int32_t status_of(const struct rdma_cm_event *event)
 
 /*
  * Takes one event, copies it and acknowledges it; returns -EAGAIN if there is none. The id of a connection request gets
- * the given cookie. Events that complete a connection change the queue pair's state in here, so detachQp must not run
- * at the same time.
+ * the given cookie.
  */
 static jint next_event(JNIEnv *env, jclass type, jlong channel, jlong address, jlong cookie)
 {
@@ -401,12 +480,13 @@ static const JNINativeMethod table[] = {
 	JRS_METHOD("resolveAddress", "(J[B[BI)I", resolve_address),
 	JRS_METHOD("resolveRoute", "(JI)I", resolve_route),
 	JRS_METHOD("createQp", "(JJJJIZ[I)J", create_qp),
-	JRS_METHOD("detachQp", "(J)V", detach_qp),
-	JRS_METHOD("connect", "(JIIIII[B)I", connect_id),
-	JRS_METHOD("accept", "(JIIIII[B)I", accept_id),
+	JRS_METHOD("connect", "(JJIIIII[B)I", connect_id),
+	JRS_METHOD("prepareQp", "(JJ)I", prepare_qp),
+	JRS_METHOD("establish", "(J)I", establish_id),
+	JRS_METHOD("accept", "(JJIIIII[B)I", accept_id),
 	JRS_METHOD("reject", "(J[B)I", reject_id),
 	JRS_METHOD("confirm", "(J)I", confirm_id),
-	JRS_METHOD("disconnect", "(J)I", disconnect_id),
+	JRS_METHOD("disconnect", "(JJ)I", disconnect_id),
 	JRS_METHOD("idAddress", "(JZ[B)I", id_address),
 	JRS_METHOD("idDevice", "(J)J", id_device),
 	JRS_METHOD("idPort", "(J)I", id_port),

@@ -92,8 +92,8 @@ class ConnectAnswersTest {
                 new byte[0]);
     }
 
-    private static Answer answer(EventType type, boolean late, byte[] privateData) throws IOException {
-        return ConnectAnswers.of(new CmEvent(type.ordinal(), 0, null, null, null, privateData), late);
+    private static Answer answer(EventType type, byte[] privateData) throws IOException {
+        return ConnectAnswers.of(new CmEvent(type.ordinal(), 0, null, null, null, privateData));
     }
 
     @Test
@@ -101,39 +101,31 @@ class ConnectAnswersTest {
         ConnData foreign = ConnData.local(16, 0x1000, 1, 2, 0x2000, 2, 64);
         byte[] ours = foreign.withFeatures(0).encode();
         for (EventType type : List.of(EventType.RDMA_CM_EVENT_ESTABLISHED, EventType.RDMA_CM_EVENT_CONNECT_RESPONSE)) {
-            assertEquals(Answer.OURS, answer(type, false, ours));
-            assertEquals(Answer.FOREIGN, answer(type, false, foreign.encode()));
-            assertEquals(Answer.FOREIGN, answer(type, false, new byte[3]));
+            assertEquals(Answer.OURS, answer(type, ours));
+            assertEquals(Answer.FOREIGN, answer(type, foreign.encode()));
+            assertEquals(Answer.FOREIGN, answer(type, new byte[3]));
         }
-    }
-
-    /** As older libraries report an answer to a request that was given up. */
-    @Test
-    void shouldTakeAnErrorForAnAnswerOnlyWhereThereIsNoQueuePairAnyMore() throws IOException {
-        EventType type = EventType.RDMA_CM_EVENT_CONNECT_ERROR;
-        byte[] ours =
-                ConnData.local(16, 0x1000, 1, 2, 0x2000, 2, 64).withFeatures(0).encode();
-        assertEquals(Answer.OURS, answer(type, true, ours));
-        assertEquals(Answer.REFUSED, answer(type, false, ours));
     }
 
     @Test
     void shouldKnowAPeerOfItsOwnKindByItsAnswerToAProbe() throws IOException {
         EventType type = EventType.RDMA_CM_EVENT_REJECTED;
-        assertEquals(Answer.OURS, answer(type, false, Refusal.encode(Refusal.PROBED)));
-        assertEquals(Answer.REFUSED, answer(type, false, Refusal.encode(Refusal.BUSY)));
-        assertEquals(Answer.REFUSED, answer(type, false, new byte[0]));
+        assertEquals(Answer.OURS, answer(type, Refusal.encode(Refusal.PROBED)));
+        assertEquals(Answer.REFUSED, answer(type, Refusal.encode(Refusal.BUSY)));
+        assertEquals(Answer.REFUSED, answer(type, new byte[0]));
     }
 
     @Test
     void shouldTakeNothingOfThisHostsForAnAnswer() throws IOException {
-        assertEquals(Answer.REFUSED, answer(EventType.RDMA_CM_EVENT_DISCONNECTED, false, new byte[0]));
+        for (EventType type : List.of(EventType.RDMA_CM_EVENT_CONNECT_ERROR, EventType.RDMA_CM_EVENT_DISCONNECTED)) {
+            assertEquals(Answer.REFUSED, answer(type, new byte[0]), type.toString());
+        }
         for (EventType type : List.of(
                 EventType.RDMA_CM_EVENT_ADDR_ERROR,
                 EventType.RDMA_CM_EVENT_ROUTE_ERROR,
                 EventType.RDMA_CM_EVENT_UNREACHABLE,
                 EventType.RDMA_CM_EVENT_DEVICE_REMOVAL)) {
-            assertNull(answer(type, false, new byte[0]), type.toString());
+            assertNull(answer(type, new byte[0]), type.toString());
         }
     }
 

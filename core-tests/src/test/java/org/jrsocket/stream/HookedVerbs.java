@@ -21,6 +21,7 @@ import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
 import org.jrsocket.verbs.CompChannel;
+import org.jrsocket.verbs.ConnParam;
 import org.jrsocket.verbs.Cq;
 import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.DeviceInfo;
@@ -86,6 +87,8 @@ final class HookedVerbs extends VerbsProvider {
     volatile Event beforeReject = () -> {};
     /** Runs before a request is accepted; what it throws comes out there. */
     volatile Event beforeAccept = () -> {};
+    /** Runs once the peer is told that it is connected, before the call returns. */
+    volatile Event afterEstablish = () -> {};
     /** Runs once the request is accepted, before the call returns. */
     volatile Event afterAccept = () -> {};
 
@@ -286,8 +289,19 @@ final class HookedVerbs extends VerbsProvider {
         }
 
         @Override
-        public void detachQP(CmId id) throws IOException {
-            real.detachQP(id);
+        public void request(CmId id, ConnParam param) throws IOException {
+            real.request(id, param);
+        }
+
+        @Override
+        public void prepare(CmId id) throws IOException {
+            real.prepare(id);
+        }
+
+        @Override
+        public void establish(CmId id) throws IOException {
+            real.establish(id);
+            afterEstablish.run();
         }
 
         @Override

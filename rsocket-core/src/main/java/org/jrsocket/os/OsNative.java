@@ -17,7 +17,7 @@ final class OsNative {
      * Raised with every change of a signature or a struct layout. The library's number, which is checked when it is
      * loaded, must be the same.
      */
-    static final int ABI = 9;
+    static final int ABI = 10;
 
     private OsNative() {}
 

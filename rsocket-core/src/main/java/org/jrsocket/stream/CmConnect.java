@@ -12,42 +12,40 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.WireException;
 
 /**
- * The active side of a connection: resolves the address, resolves the route while a maker makes the endpoint, and
- * connects. Driven by CM events on the service thread; {@code start} runs on the caller's. The lock guards everything,
- * and no CM call waits while it is held, unless the service ibacm runs: librdmacm asks that for the route, and waits.
+ * The active side of a connection: resolves the address, resolves the route while a maker makes the endpoint, asks the
+ * peer, has a maker prepare the queue pair for its answer, and tells the peer that it is connected. Driven by CM events
+ * on the service thread; {@code start} runs on the caller's. The lock guards everything, and no CM call waits while it
+ * is held, unless the service ibacm runs: librdmacm asks that for the route, and waits.
  *
- * <p>An attempt that is given up after the peer was asked loses its queue pair, so that no answer can make a connection
- * of it. It keeps its id for a while, because a late answer of the peer is worth knowing. When the id is destroyed, the
- * CM withdraws the request, and the peer's listener is told of no connection.
+ * <p>The peer is told with the lock held, and never after the attempt was given up. An attempt that is given up after
+ * the peer was asked keeps its id for a while, because a late answer of the peer is worth knowing. When the id is
+ * destroyed, the CM withdraws the request, and the peer's listener is told of no connection.
  */
 final class CmConnect implements PendingConnect, CmHandler {
 
     /** The time between two checks whether the service thread, which ends attempts, has itself ended. */
     private static final long SERVICE_CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** An attempt whose time is over looks for its queue pair for a second; only a device that hangs takes longer. */
-    private static final int MOST_LOOKS = 100;
-
-    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
-
     private final RdmaTransport transport;
     private final ConnectRequest request;
     private final Observer observer;
+    private final ConnectLimit limit; // of a caller that waits for an event
     private final long start = System.nanoTime();
 
     private final PatientLock lock = new PatientLock();
-    private final Step passOn = this::passOn; // made beforehand: later there may be no memory left
+    // Made beforehand: later there may be no memory left.
+    private final Step passOn = this::passOn;
+    private final Step establish = this::establish;
     private final Queue<Runnable> actions = new ConcurrentLinkedQueue<>();
-    private int looks; // service thread
     private boolean late; // given up, but still listening for the peer
     private volatile boolean done; // written with the lock held
-    private ServiceLoop.Timer limit; // the time limit of a caller that waits for an event
     private Thread waiter; // null if no thread waits
     private boolean taken;
     private RdmaStream stream;
@@ -63,6 +61,7 @@ final class CmConnect implements PendingConnect, CmHandler {
         this.transport = transport;
         this.request = new ConnectRequest(transport, local, remote, config, probe);
         this.observer = observer;
+        this.limit = new ConnectLimit(transport, this, request);
     }
 
     /** A step that is taken with the lock held. */
@@ -94,6 +93,7 @@ final class CmConnect implements PendingConnect, CmHandler {
 
     @Override
     public void onCmEvent(CmEvent event) {
+        Object heir = this;
         lock.lock();
         try {
             hear(event);
@@ -101,6 +101,8 @@ final class CmConnect implements PendingConnect, CmHandler {
                 advance(event);
             } else if (late && !ConnectAnswers.isNothing(event)) {
                 stopListening();
+            } else if (stream != null) { // a maker has made it since the service thread has looked
+                heir = event.id().attachment();
             }
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
             fail(e);
@@ -109,11 +111,14 @@ final class CmConnect implements PendingConnect, CmHandler {
         }
         runActions();
         request.log();
+        if (heir != this) {
+            ((CmHandler) heir).onCmEvent(event);
+        }
     }
 
     /** Called with the lock held. */
     private void hear(CmEvent event) {
-        Answer answer = request.wasAsked() && (!done || late) ? ConnectAnswers.of(event, late) : null;
+        Answer answer = request.isUnanswered() && (!done || late) ? ConnectAnswers.of(event) : null;
         if (answer != null) {
             observer.answered(answer);
         }
@@ -135,7 +140,9 @@ final class CmConnect implements PendingConnect, CmHandler {
                     ask();
                 }
             }
-            case RDMA_CM_EVENT_ESTABLISHED -> {
+            case RDMA_CM_EVENT_CONNECT_RESPONSE ->
+                request.answered(ConnData.parse(event.privateData()), this::complete);
+            case RDMA_CM_EVENT_ESTABLISHED -> { // over iWARP
                 stream = request.established(ConnData.parse(event.privateData()));
                 done();
             }
@@ -166,8 +173,22 @@ final class CmConnect implements PendingConnect, CmHandler {
         request.ask();
         observer.asked();
         if (request.isProbe()) {
-            request.endpoint().detach(); // so that no answer makes a connection of it
             giveUp(Reason.CANCELLED, "this was only a probe");
+        }
+    }
+
+    /** Completes the connection that the peer has agreed to. Runs on a maker. */
+    private void complete() {
+        request.prepareQueues(lock);
+        locked(establish);
+        request.log();
+    }
+
+    /** Called with the lock held. */
+    private void establish() throws IOException {
+        if (request.isReady() && !done) {
+            stream = request.establish();
+            done();
         }
     }
 
@@ -175,6 +196,9 @@ final class CmConnect implements PendingConnect, CmHandler {
     private void fail(Throwable e) {
         if (e instanceof WireException) {
             failThere(Reason.PROTOCOL, "the peer answered, but not with rsocket v1: " + e.getMessage(), e);
+        } else if (e instanceof ErrnoException v && request.isAnswered()) {
+            RdmaConnectException why = ConnectAnswers.unusable(v.errno());
+            failThere(why.reason(), why.getMessage(), e);
         } else {
             RdmaConnectException why = ConnectAnswers.failure(e);
             fail(why.reason(), why.getMessage(), why.getCause());
@@ -202,16 +226,14 @@ final class CmConnect implements PendingConnect, CmHandler {
         if (!late) {
             transport.openIds().remove(this);
         }
-        if (limit != null) {
-            limit.cancel(); // otherwise it would hold on to the stream, which may end long before it
-        }
+        limit.cancel();
         LockSupport.unpark(waiter);
     }
 
     /** Fails like {@link #fail}, but by this side's own decision. Called with the lock held. */
     private void giveUp(Reason reason, String message) {
         if (!done) {
-            late = request.wasAsked() && !transport.serviceThread().hasEnded();
+            late = request.isUnanswered() && !transport.serviceThread().hasEnded();
             fail(reason, message, null);
         }
     }
@@ -219,8 +241,9 @@ final class CmConnect implements PendingConnect, CmHandler {
     /** Called with the lock held. */
     private void failLate() {
         long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
-        String why = request.waitsForMaker() ? ": its device takes long to make a queue pair" : "";
-        giveUp(Reason.TIMEOUT, "no RDMA connection to " + request.where() + " within " + millis + " ms" + why);
+        giveUp(
+                Reason.TIMEOUT,
+                "no RDMA connection to " + request.where() + " within " + millis + " ms" + request.obstacle());
     }
 
     /** Called with the lock held. */
@@ -297,13 +320,10 @@ final class CmConnect implements PendingConnect, CmHandler {
         }
     }
 
-    /**
-     * Returns whether the service thread will not end the attempt in time: it has ended, or hangs in a driver. What the
-     * peer was asked, it has to end all the same.
-     */
+    /** Returns whether the service thread will not end the attempt in time: it has ended, or hangs in a driver. */
     private boolean isAlone(boolean expires) {
         ServiceThread service = transport.serviceThread();
-        return service.hasEnded() || expires && !request.wasAsked() && service.isStuck();
+        return service.hasEnded() || expires && service.isStuck();
     }
 
     /** Sleeps with the lock released. Returns whether the thread was interrupted; its status no longer says so. */
@@ -344,38 +364,17 @@ final class CmConnect implements PendingConnect, CmHandler {
                 return;
             }
             if (nanos > 0) {
-                if (limit != null) {
-                    limit.cancel();
-                }
-                limit = transport.service().schedule(() -> expire(left), nanos);
+                limit.set(left, nanos);
                 return;
             }
         } finally {
             lock.unlock();
         }
-        transport.service().execute(() -> expireNow(left));
+        transport.service().execute(() -> limit.reached(left));
     }
 
-    /** Ends the attempt on the service thread, so that no answer is taken at the same time. */
-    private void expireNow(LongSupplier left) {
-        transport.takeCmEvents(); // an event that waited for this thread may be the answer, or the moment to ask
-        if (left.getAsLong() > 0) {
-            expire(left);
-            return;
-        }
-        if (!done
-                && request.isBeingMade()
-                && looks++ < MOST_LOOKS) { // this host's own work says nothing about the peer
-            transport.service().schedule(() -> expireNow(left), LOOK_NANOS);
-            return;
-        }
-        locked(() -> {
-            Endpoint unanswered = done || !request.wasAsked() ? null : request.endpoint();
-            if (unanswered != null) {
-                unanswered.detach(); // before the caller turns to TCP: from here on the peer is told of no connection
-            }
-            failLate();
-        });
+    void expireNow() {
+        locked(this::failLate);
     }
 
     @Override

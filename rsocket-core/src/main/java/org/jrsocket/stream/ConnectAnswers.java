@@ -38,20 +38,13 @@ final class ConnectAnswers {
                 : new RdmaConnectException(Reason.RESOURCES, e.toString(), e);
     }
 
-    /**
-     * Returns what the peer has answered.
-     *
-     * @param late whether the answer no longer has a queue pair
-     * @return null if the event comes from this host
-     */
-    static Answer of(CmEvent event, boolean late) {
+    /** Returns what the peer has answered; null if the event comes from this host. */
+    static Answer of(CmEvent event) {
         return switch (event.type()) {
             case RDMA_CM_EVENT_ESTABLISHED, RDMA_CM_EVENT_CONNECT_RESPONSE -> willing(event);
-            // Older libraries report this for an answer that has no queue pair.
-            case RDMA_CM_EVENT_CONNECT_ERROR -> late ? willing(event) : Answer.REFUSED;
             case RDMA_CM_EVENT_REJECTED ->
                 Refusal.parse(event.privateData()) == Refusal.PROBED ? Answer.OURS : Answer.REFUSED;
-            case RDMA_CM_EVENT_DISCONNECTED -> Answer.REFUSED;
+            case RDMA_CM_EVENT_CONNECT_ERROR, RDMA_CM_EVENT_DISCONNECTED -> Answer.REFUSED;
             default -> null;
         };
     }
@@ -80,16 +73,20 @@ final class ConnectAnswers {
             case RDMA_CM_EVENT_REJECTED -> refused(status, event.privateData());
             case RDMA_CM_EVENT_UNREACHABLE ->
                 failed(Reason.UNREACHABLE, "the peer does not answer RDMA connection requests");
-            // EINVAL: its answer can no longer be used, because it went away right after sending it.
-            case RDMA_CM_EVENT_CONNECT_ERROR ->
-                failed(
-                        status == -Errno.EINVAL ? Reason.REFUSED : Reason.RESOURCES,
-                        "connecting failed: " + Errno.describe(Math.abs(status)));
+            case RDMA_CM_EVENT_CONNECT_ERROR -> unusable(Math.abs(status));
             case RDMA_CM_EVENT_DISCONNECTED -> failed(Reason.REFUSED, "Connection reset while connecting");
             case RDMA_CM_EVENT_DEVICE_REMOVAL -> failed(Reason.NO_DEVICE, "the device was removed");
             // Address changes and the end of time-wait mean nothing to a connection that is being made.
             default -> null;
         };
+    }
+
+    /** Returns why a peer's answer did not make a connection, if that failed with {@code errno}. */
+    static RdmaConnectException unusable(int errno) {
+        // EINVAL: the answer can no longer be used, because the peer went away right after sending it.
+        return failed(
+                errno == Errno.EINVAL ? Reason.REFUSED : Reason.RESOURCES,
+                "connecting failed: " + Errno.describe(errno));
     }
 
     private static RdmaConnectException refused(int status, byte[] privateData) {

@@ -8,6 +8,7 @@ import com.ibm.disni.verbs.RdmaCm;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
 import org.jrsocket.stream.RdmaConnectException.Reason;
@@ -40,7 +41,8 @@ final class ConnectRequest {
     private Endpoint endpoint;
     private Throwable trouble; // of the maker
     private boolean asked;
-    private RdmaStream unlogged; // used on the service thread
+    private ConnData peer; // its answer
+    private final AtomicReference<RdmaStream> unlogged = new AtomicReference<>();
 
     ConnectRequest(
             RdmaTransport transport,
@@ -65,9 +67,14 @@ final class ConnectRequest {
         return probe;
     }
 
-    /** Returns whether the peer was asked. */
-    boolean wasAsked() {
-        return asked;
+    /** Returns whether the peer was asked and has not answered. */
+    boolean isUnanswered() {
+        return asked && peer == null;
+    }
+
+    /** Returns whether the peer has agreed to a connection. */
+    boolean isAnswered() {
+        return peer != null;
     }
 
     /** Begins the attempt; {@code handler} is told of its events. */
@@ -113,7 +120,11 @@ final class ConnectRequest {
             throw new RdmaConnectException(Reason.RESOURCES, why, null);
         }
         transport.cm().resolveRoute(id, RESOLVE_MILLIS);
-        if (!transport.makers().execute(id.getVerbs(), make)) {
+        begun(transport.makers().execute(device(), make));
+    }
+
+    private void begun(boolean accepted) throws RdmaConnectException {
+        if (!accepted) {
             throw new RdmaConnectException(Reason.RESOURCES, "the RDMA transport was closed", null);
         }
         making = true;
@@ -130,16 +141,29 @@ final class ConnectRequest {
         return making;
     }
 
-    /** Returns whether only what the maker makes is lacking. */
-    boolean waitsForMaker() {
-        return making && routed;
+    /** Says what an attempt that takes too long waits for, if that is this host's device. */
+    String obstacle() {
+        return making && routed
+                ? ": its device takes long to " + (peer == null ? "make" : "connect") + " a queue pair"
+                : "";
     }
 
-    /**
-     * Makes the endpoint, which takes the device's time. Called by a maker, without the lock. {@link #isReady} then
-     * passes it on.
-     */
+    /** Makes the endpoint. Called by a maker, without the lock. {@link #isReady} then passes it on. */
     void makeEndpoint(PatientLock lock) {
+        work(lock, where -> endpoint = endpointOn(where));
+    }
+
+    /** Makes the queue pair ready for the peer that has answered. Called likewise. */
+    void prepareQueues(PatientLock lock) {
+        work(lock, transport.cm()::prepare);
+    }
+
+    private interface Work {
+        void on(CmId where) throws IOException;
+    }
+
+    /** Does what takes the device's time, unless nobody wants it any more. */
+    private void work(PatientLock lock, Work work) {
         CmId wanted;
         lock.lock();
         try {
@@ -152,7 +176,7 @@ final class ConnectRequest {
             return;
         }
         try {
-            endpoint = endpointOn(wanted);
+            work.on(wanted);
         } catch (IOException | RuntimeException | Error e) {
             trouble = e;
         }
@@ -161,7 +185,7 @@ final class ConnectRequest {
     /**
      * Ends the maker's part. Frees what it has made if nobody wants it any more.
      *
-     * @return whether the peer can be asked now
+     * @return whether the peer can be asked now, or told that it is connected
      * @throws IOException the trouble that the maker has met
      */
     boolean isReady() throws IOException {
@@ -194,37 +218,43 @@ final class ConnectRequest {
         int features = Endpoint.FEATURES | (probe ? ConnData.FEATURE_PROBE : 0);
         transport
                 .cm()
-                .connect(
+                .request(
                         id,
                         HandshakeParameters.ofRequest(
                                 endpoint.connData().withFeatures(features), endpoint.device.isIwarp()));
         asked = true;
     }
 
-    /** Makes the stream when the peer has accepted, and passes the endpoint and the id on to it. */
-    RdmaStream established(ConnData peer) throws IOException {
-        RdmaStream stream = transport.established(endpoint, peer);
+    /** Takes the peer's answer, and has a maker run {@code prepare}. */
+    void answered(ConnData answer, Runnable prepare) throws IOException {
+        peer = answer;
+        begun(transport.makers().complete(device(), prepare));
+    }
+
+    /** Tells the peer that it is connected, and makes the stream. */
+    RdmaStream establish() throws IOException {
+        transport.cm().establish(id);
+        return established(peer);
+    }
+
+    /** Makes the stream of a connected endpoint, and passes the endpoint and the id on to it. */
+    RdmaStream established(ConnData answer) throws IOException {
+        RdmaStream stream = transport.established(endpoint, answer);
         endpoint = null;
         id = null;
-        unlogged = stream;
+        unlogged.set(stream);
         return stream;
     }
 
     /** Tells the log of a connection that was just made. Called without the lock, once who waits for it has it. */
     void log() {
-        if (unlogged != null) {
-            RdmaStream made = unlogged;
-            unlogged = null; // it may end long before this attempt is forgotten
+        RdmaStream made = unlogged.getAndSet(null); // it may end long before this attempt is forgotten
+        if (made != null) {
             RdmaTransport.log(made);
         }
     }
 
-    /** Returns the endpoint, or null if there is none. It may be detached without the lock. */
-    Endpoint endpoint() {
-        return making ? null : endpoint;
-    }
-
-    /** Has a reaper free the queues, so that no answer makes a connection of them; the id goes on listening. */
+    /** Has a reaper free the queues; the id goes on listening for an answer. */
     void releaseQueues() {
         transport.reapers.reap(endpoint.device, endpoint::freeQueues);
     }

@@ -254,16 +254,8 @@ final class Endpoint {
         }
     }
 
-    /** Sees to it that no answer makes a connection of the id any more. Does not wait for the device. */
-    synchronized void detach() {
-        if (!sendsEnded) {
-            Freeing.attempt("detaching the queue pair", device, Cm::detachQP, cm, id);
-        }
-    }
-
     /**
-     * Frees everything except the id, which stays the caller's: nothing can make a connection of it any more. May be
-     * called repeatedly, and after the rest was freed.
+     * Frees everything except the id, which stays the caller's. May be called repeatedly, and after the rest was freed.
      */
     void freeQueues() {
         freeQueues(true);

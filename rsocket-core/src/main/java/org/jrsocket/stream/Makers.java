@@ -11,20 +11,22 @@ import java.util.function.LongSupplier;
 import org.jrsocket.verbs.Device;
 
 /**
- * The threads that make what new connections need on their device, and that accept them. Both take adapters
- * milliseconds, for which neither the service thread nor the connections of another device should wait. Thread-safe.
+ * The threads that make what new connections need on their device, and that accept or complete them. All of this takes
+ * adapters milliseconds, for which neither the service thread nor the connections of another device should wait.
+ * Thread-safe.
  */
 final class Makers {
 
-    /** The maximum for a device. A maker mostly waits for the device, and spends the rest in the kernel. */
-    private static final int MOST = 4;
+    /** The maximum for a device, of each kind. A maker mostly waits for the device, and else for the kernel. */
+    private static final int MOST = Math.max(1, Math.min(4, Runtime.getRuntime().availableProcessors() / 2));
 
     private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final LongSupplier clock;
     private final Set<Work> begun = ConcurrentHashMap.newKeySet();
-    private final DeviceThreads threads = new DeviceThreads(
-            "jrsocket-maker", Math.max(1, Math.min(MOST, Runtime.getRuntime().availableProcessors() / 2)));
+    private final DeviceThreads threads = new DeviceThreads("jrsocket-maker", MOST);
+    /** For connections that peers wait for: these must not stand behind a crowd that is only beginning. */
+    private final DeviceThreads completing = new DeviceThreads("jrsocket-maker", MOST);
 
     Makers() {
         this(System::nanoTime);
@@ -43,6 +45,11 @@ final class Makers {
      */
     boolean execute(Device device, Runnable task) {
         return threads.execute(device, new Work(device, task));
+    }
+
+    /** Has {@code task}, which completes a connection, run soon, on another thread of the device's; else as above. */
+    boolean complete(Device device, Runnable task) {
+        return completing.execute(device, new Work(device, task));
     }
 
     /** Returns whether something on the device is taking longer than a busy host does. It may still go on. */
@@ -103,7 +110,7 @@ final class Makers {
 
     /** Returns whether the caller is one of them, which must not wait for another connection. */
     boolean isCurrent() {
-        return threads.isCurrent();
+        return threads.isCurrent() || completing.isCurrent();
     }
 
     /**
@@ -112,6 +119,8 @@ final class Makers {
      * @return false if some are still running after {@code nanos}
      */
     boolean end(long nanos) {
-        return threads.end(nanos);
+        long start = System.nanoTime();
+        boolean made = threads.end(nanos);
+        return completing.end(nanos - (System.nanoTime() - start)) && made;
     }
 }

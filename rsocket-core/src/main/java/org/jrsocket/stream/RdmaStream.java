@@ -51,7 +51,6 @@ public final class RdmaStream implements AutoCloseable {
         this.waits = core.waits();
         this.closing = new StreamClosing(core);
         core.open();
-        endpoint.id.attach((CmHandler) this::onCmEvent);
     }
 
     // ---- reading ----

@@ -8,6 +8,7 @@ import com.ibm.disni.verbs.IbvPd;
 import com.ibm.disni.verbs.IbvQPInitAttr;
 import com.ibm.disni.verbs.RdmaCm;
 import com.ibm.disni.verbs.RdmaCmId;
+import com.ibm.disni.verbs.RdmaConnParam;
 import com.ibm.disni.verbs.RdmaEventChannel;
 import java.io.IOException;
 import java.net.SocketAddress;
@@ -44,6 +45,14 @@ public abstract class Cm extends RdmaCm {
     public abstract Qp createQP(RdmaCmId id, IbvPd pd, IbvQPInitAttr attr) throws IOException;
 
     /**
+     * Asks the peer. The answer makes the connection when its event is taken, which waits for the device meanwhile.
+     *
+     * @see #request
+     */
+    @Override
+    public abstract void connect(RdmaCmId id, RdmaConnParam param) throws IOException;
+
+    /**
      * Waits for one event and takes it. The event is copied and acknowledged before it is returned, so that destroying
      * an id never waits for a reader. Events of ids that were destroyed in the meantime are dropped. To be called by
      * one thread at a time for each channel.
@@ -60,13 +69,23 @@ public abstract class Cm extends RdmaCm {
             throws IOException;
 
     /**
-     * Takes the queue pair from its id, so that no answer makes a connection of it any more. It is still to be
-     * destroyed, which may take the device long; this waits at most for an event that is being taken. Harmless if there
-     * is none.
+     * Asks the peer like {@link #connect}, but leaves it to the caller to make a connection of the answer, because that
+     * takes the device's time: CONNECT_RESPONSE says that the peer is willing, {@link #prepare} and {@link #establish}
+     * do the rest. Over iWARP the device makes the connection, and ESTABLISHED is the answer.
      */
-    public void detachQP(CmId id) throws IOException {
-        destroyQP(id);
-    }
+    public abstract void request(CmId id, ConnParam param) throws IOException;
+
+    /**
+     * Makes the queue pair of an answered request ready to receive and to send ({@code ibv_modify_qp}). Takes the
+     * device's time.
+     */
+    public abstract void prepare(CmId id) throws IOException;
+
+    /**
+     * Tells the peer of an answered request that the connection is there ({@code rdma_establish}), which it was not
+     * told before, and now hears as ESTABLISHED. No event follows here. Does not wait for the device.
+     */
+    public abstract void establish(CmId id) throws IOException;
 
     /** Refuses the connection request that created {@code id} ({@code rdma_reject}); the id must still be destroyed. */
     public abstract void reject(CmId id, byte[] privateData) throws IOException;

@@ -146,6 +146,51 @@ class ConnectionTest {
     }
 
     @Test
+    void shouldLeaveTheConnectionOfAnAnswerToWhoHasRequestedIt() throws IOException {
+        RawEndpoint client = half();
+        client.cm.request(client.id, RawEndpoint.param(new byte[0]));
+        assertErrno(Errno.EINVAL, () -> client.cm.prepare(client.id));
+        pair.server = RawEndpoint.passive(provider, pair.serverEvents, requestFrom(client), Sizes.DEFAULT);
+        pair.server.accept(bytes(40, 100));
+        CmEvent answer = client.await(EventType.RDMA_CM_EVENT_CONNECT_RESPONSE);
+        assertArrayEquals(Arrays.copyOf(bytes(40, 100), 196), answer.privateData());
+        assertEquals(com.ibm.disni.verbs.IbvQP.IBV_QPS_INIT, client.qp().currentState());
+        client.cm.prepare(client.id);
+        assertEquals(com.ibm.disni.verbs.IbvQP.IBV_QPS_RTS, client.qp().currentState());
+        assertNull(pair.nextServerEvent());
+        client.cm.establish(client.id);
+        pair.server.await(ESTABLISHED);
+        assertNull(pair.nextClientEvent());
+        assertErrno(Errno.EINVAL, () -> client.cm.establish(client.id));
+    }
+
+    /** There the device makes it. */
+    @Test
+    void shouldConnectOnIwarpThoughTheConnectionIsLeftToWhoHasRequestedIt() throws IOException {
+        provider.close();
+        provider = new LoopbackProvider(new LoopbackConfig().iwarp(true));
+        RawEndpoint client = half();
+        client.cm.request(client.id, RawEndpoint.param(new byte[0]));
+        pair.server = RawEndpoint.passive(provider, pair.serverEvents, requestFrom(client), Sizes.DEFAULT);
+        pair.server.accept(new byte[0]);
+        client.await(ESTABLISHED);
+        pair.server.await(ESTABLISHED);
+    }
+
+    @Test
+    void shouldNotConnectAnAnswerThatThePassiveSideHasTakenBack() throws IOException {
+        RawEndpoint client = half();
+        client.cm.request(client.id, RawEndpoint.param(new byte[0]));
+        pair.server = RawEndpoint.passive(provider, pair.serverEvents, requestFrom(client), Sizes.DEFAULT);
+        pair.server.accept(new byte[0]);
+        client.await(EventType.RDMA_CM_EVENT_CONNECT_RESPONSE);
+        pair.server.close();
+        assertErrno(Errno.EINVAL, () -> client.cm.prepare(client.id));
+        assertErrno(Errno.EINVAL, () -> client.cm.establish(client.id));
+        assertEquals(28, client.await(REJECTED).getStatus());
+    }
+
+    @Test
     void shouldDeliverDataThatArrivesBeforeTheReadyToUseEventIsFetched() throws IOException {
         RawEndpoint client = half();
         client.request(new byte[0]);

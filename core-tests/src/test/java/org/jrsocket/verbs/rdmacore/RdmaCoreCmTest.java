@@ -35,6 +35,7 @@ import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
 import org.jrsocket.verbs.ConnParam;
+import org.jrsocket.verbs.SendBatch;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -77,6 +78,56 @@ public class RdmaCoreCmTest {
     private static void assertPadded(String text, int size, byte[] data) {
         assertEquals(size, data.length);
         assertArrayEquals(Arrays.copyOf(text.getBytes(StandardCharsets.US_ASCII), size), data);
+    }
+
+    /** Until then neither end is told of a connection. */
+    @Test
+    void shouldConnectAnAnswerWhenTold() throws Exception {
+        InetAddress address = RdmaCoreLink.address4();
+        try (RdmaCoreLink link = new RdmaCoreLink(new InetSocketAddress(address, 0), address, null, true)) {
+            link.serverId = RdmaCoreLink.await(link.events, EventType.RDMA_CM_EVENT_CONNECT_REQUEST)
+                    .id();
+            link.server = new RdmaCoreLink.End(link.serverId);
+            assertEquals(1, link.server.qp.postReceives(1));
+            assertErrno(Errno.EINVAL, () -> cm.prepare(link.clientId));
+            link.serverId.accept(RdmaCoreLink.param("from server"));
+            CmEvent answer = RdmaCoreLink.await(link.events, EventType.RDMA_CM_EVENT_CONNECT_RESPONSE);
+            assertSame(link.clientId, answer.id());
+            assertPadded("from server", 196, answer.privateData());
+            cm.prepare(link.clientId);
+            assertNull(cm.getCmEvent(link.events, 300));
+            cm.establish(link.clientId);
+            assertSame(
+                    link.serverId,
+                    RdmaCoreLink.await(link.events, EventType.RDMA_CM_EVENT_ESTABLISHED)
+                            .id());
+            link.client.sends.add(1, SendBatch.RDMA_WRITE_WITH_IMM, SendBatch.SIGNALED, 7, 0, 0);
+            link.client.post();
+            assertEquals(7, link.server.wcs.imm(link.server.completion()));
+            assertErrno(Errno.EINVAL, () -> cm.establish(link.clientId));
+        }
+    }
+
+    /** As by an attempt that was given up. */
+    @Test
+    void shouldTakeBackARequestWhoseAnswerIsNotConnected() throws Exception {
+        InetAddress address = RdmaCoreLink.address4();
+        try (RdmaCoreLink link = new RdmaCoreLink(new InetSocketAddress(address, 0), address, null, true)) {
+            link.serverId = RdmaCoreLink.await(link.events, EventType.RDMA_CM_EVENT_CONNECT_REQUEST)
+                    .id();
+            link.server = new RdmaCoreLink.End(link.serverId);
+            link.serverId.accept(RdmaCoreLink.param("from server"));
+            RdmaCoreLink.await(link.events, EventType.RDMA_CM_EVENT_CONNECT_RESPONSE);
+            link.clientId.destroyId();
+            assertSame(
+                    link.serverId,
+                    RdmaCoreLink.await(link.events, EventType.RDMA_CM_EVENT_REJECTED)
+                            .id());
+        }
+    }
+
+    private static void assertErrno(int errno, Executable call) {
+        assertEquals(errno, assertThrows(ErrnoException.class, call).errno());
     }
 
     @Test

@@ -194,6 +194,11 @@ public final class RdmaCoreLink implements AutoCloseable {
 
     /** The same with another channel for the client, which is not read again; null for one channel. */
     RdmaCoreLink(InetSocketAddress bind, InetAddress to, CmChannel ofClient) throws IOException {
+        this(bind, to, ofClient, false);
+    }
+
+    /** @param patient whether to leave the connection of an answer to the test */
+    RdmaCoreLink(InetSocketAddress bind, InetAddress to, CmChannel ofClient, boolean patient) throws IOException {
         Cm cm = provider().openCm();
         events = cm.createEventChannel();
         clientEvents = ofClient == null ? events : ofClient;
@@ -207,7 +212,11 @@ public final class RdmaCoreLink implements AutoCloseable {
                 new InetSocketAddress(to, ((InetSocketAddress) listener.getSource()).getPort()));
         client = new End(clientId);
         assertEquals(DEPTH / 2, client.qp.postReceives(DEPTH / 2));
-        clientId.connect(param("from client"));
+        if (patient) {
+            cm.request(clientId, param("from client"));
+        } else {
+            clientId.connect(param("from client"));
+        }
     }
 
     static void resolve(CmChannel events, CmId id, InetSocketAddress destination) throws IOException {

@@ -17,7 +17,7 @@ final class Native {
      * Raised with every change of a signature or a struct layout. The library's number, which is checked when it is
      * loaded, must be the same.
      */
-    static final int ABI = 9;
+    static final int ABI = 10;
 
     private Native() {}
 
@@ -73,16 +73,15 @@ final class Native {
     static native int resolveRoute(long id, int millis);
 
     /**
-     * Makes a queue pair. {@code io} has send and receive requests, send and receive scatter entries and inline bytes,
-     * and on return also the number and the kernel handle.
+     * Makes a queue pair for an id, which does not keep it. {@code io} has send and receive requests, send and receive
+     * scatter entries and inline bytes, and on return also the number and the kernel handle.
      */
     static native long createQp(long id, long pd, long sendCq, long recvCq, int type, boolean signalAll, int[] io);
 
-    /** Takes the queue pair from its id; must not run during a {@link #nextEvent} on the id's channel. */
-    static native void detachQp(long id);
-
+    /** The queue pair may be 0, here and in the next ones. */
     static native int connect(
             long id,
+            long qp,
             int responderResources,
             int initiatorDepth,
             int flowControl,
@@ -90,8 +89,15 @@ final class Native {
             int rnrRetries,
             byte[] privateData);
 
+    /** Makes the queue pair ready to receive and to send, once the peer has answered. */
+    static native int prepareQp(long id, long qp);
+
+    /** Tells the peer that has answered that the connection is there. */
+    static native int establish(long id);
+
     static native int accept(
             long id,
+            long qp,
             int responderResources,
             int initiatorDepth,
             int flowControl,
@@ -104,7 +110,7 @@ final class Native {
     /** Treats the peer of an answered request as connected without its RTU. */
     static native int confirm(long id);
 
-    static native int disconnect(long id);
+    static native int disconnect(long id, long qp);
 
     /** Writes the local or the peer's address and returns its length; 0 while it is not known. */
     static native int idAddress(long id, boolean local, byte[] out);

@@ -20,6 +20,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.os.Fds;
 import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.Cm;
@@ -41,6 +42,9 @@ final class RdmaCoreCm extends Cm {
 
     private static final int ADDR_RESOLVED = EventType.RDMA_CM_EVENT_ADDR_RESOLVED.ordinal();
     private static final int ADDR_ERROR = EventType.RDMA_CM_EVENT_ADDR_ERROR.ordinal();
+    private static final int CONNECT_RESPONSE = EventType.RDMA_CM_EVENT_CONNECT_RESPONSE.ordinal();
+    private static final int CONNECT_ERROR = EventType.RDMA_CM_EVENT_CONNECT_ERROR.ordinal();
+    private static final int ESTABLISHED = EventType.RDMA_CM_EVENT_ESTABLISHED.ordinal();
     private static final int CONNECT_REQUEST = EventType.RDMA_CM_EVENT_CONNECT_REQUEST.ordinal();
     private static final int KNOWN_EVENTS = EventType.values().length;
 
@@ -99,22 +103,11 @@ final class RdmaCoreCm extends Cm {
     }
 
     @Override
-    public void detachQP(CmId cmId) {
-        RdmaCoreCmId id = (RdmaCoreCmId) cmId;
-        synchronized (id.lock) {
-            if (id.qp() != null) {
-                id.channel().detachQp(id.handle());
-            }
-        }
-    }
-
-    @Override
     public int destroyQP(RdmaCmId cmId) throws IOException {
         RdmaCoreCmId id = (RdmaCoreCmId) cmId;
         synchronized (id.lock) {
             RdmaCoreQp qp = id.qp();
             if (qp != null) {
-                id.channel().detachQp(id.handle());
                 id.qp(null);
                 qp.destroy();
             }
@@ -201,12 +194,22 @@ final class RdmaCoreCm extends Cm {
     }
 
     @Override
-    public void connect(RdmaCmId cmId, RdmaConnParam param) throws IOException {
-        RdmaCoreCmId id = (RdmaCoreCmId) cmId;
+    public void connect(RdmaCmId id, RdmaConnParam param) throws IOException {
+        connect((RdmaCoreCmId) id, param, false);
+    }
+
+    @Override
+    public void request(CmId id, ConnParam param) throws IOException {
+        connect((RdmaCoreCmId) id, param, true);
+    }
+
+    private static void connect(RdmaCoreCmId id, RdmaConnParam param, boolean patient) throws IOException {
         synchronized (id.lock) {
+            id.patient(patient);
             check(
                     Native.connect(
                             id.handle(),
+                            id.qpHandle(),
                             param.getResponder_resources(),
                             param.getInitiator_depth(),
                             param.getFlow_control(),
@@ -219,12 +222,31 @@ final class RdmaCoreCm extends Cm {
     }
 
     @Override
+    public void prepare(CmId cmId) throws IOException {
+        RdmaCoreCmId id = (RdmaCoreCmId) cmId;
+        synchronized (id.lock) {
+            long handle = id.handle();
+            long qp = id.qpHandle();
+            check(qp == 0 ? -Errno.EINVAL : Native.prepareQp(handle, qp), "ibv_modify_qp", id.peer);
+        }
+    }
+
+    @Override
+    public void establish(CmId cmId) throws IOException {
+        RdmaCoreCmId id = (RdmaCoreCmId) cmId;
+        synchronized (id.lock) {
+            check(Native.establish(id.handle()), "rdma_establish", id.peer);
+        }
+    }
+
+    @Override
     public void accept(RdmaCmId cmId, RdmaConnParam param) throws IOException {
         RdmaCoreCmId id = (RdmaCoreCmId) cmId;
         synchronized (id.lock) {
             check(
                     Native.accept(
                             id.handle(),
+                            id.qpHandle(),
                             param.getResponder_resources(),
                             param.getInitiator_depth(),
                             param.getFlow_control(),
@@ -268,7 +290,7 @@ final class RdmaCoreCm extends Cm {
     public int disconnect(RdmaCmId cmId) throws IOException {
         RdmaCoreCmId id = (RdmaCoreCmId) cmId;
         synchronized (id.lock) {
-            return check(Native.disconnect(id.handle()), "rdma_disconnect", id.peer);
+            return check(Native.disconnect(id.handle(), id.qpHandle()), "rdma_disconnect", id.peer);
         }
     }
 
@@ -359,7 +381,32 @@ final class RdmaCoreCm extends Cm {
                 status = -Errno.ENODEV;
             }
         }
+        if (type == CONNECT_RESPONSE) {
+            try {
+                type = connected(id) ? ESTABLISHED : type;
+            } catch (ErrnoException e) {
+                type = CONNECT_ERROR;
+                status = -e.errno();
+            } catch (IllegalStateException e) { // it was destroyed just now
+                return null;
+            }
+        }
         return new CmEvent(type, status, null, id, taken.param(), taken.param().privateData());
+    }
+
+    /** Makes the connection of an answer, unless that is left to the id's owner. Returns whether it has. */
+    private boolean connected(RdmaCoreCmId id) throws IOException {
+        if (id.isPatient()) {
+            return false;
+        }
+        synchronized (id.lock) {
+            if (id.qp() == null) {
+                return false;
+            }
+            prepare(id);
+            establish(id);
+            return true;
+        }
     }
 
     /** Returns null if the request is refused, because its listener or its device is gone. */

@@ -19,10 +19,7 @@ import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.ConnParam;
 
-/**
- * An {@code rdma_event_channel}, non-blocking. Its lock separates the taking of an event from calls on whatever that
- * event may touch.
- */
+/** An {@code rdma_event_channel}, non-blocking. */
 final class RdmaCoreCmChannel extends CmChannel {
 
     // Offsets in struct event of cm.c, which asserts them.
@@ -129,12 +126,7 @@ final class RdmaCoreCmChannel extends CmChannel {
         again = taken;
     }
 
-    /** Takes the queue pair from an id of this channel, at a moment when no event is changing it. */
-    synchronized void detachQp(long id) {
-        Native.detachQp(id);
-    }
-
-    /** Does not wait for {@link #next}, which may have to wait for an adapter to make another connection. */
+    /** Does not wait for {@link #next}, in which librdmacm opens a device that it has not met before. */
     long createId(long cookie, int portSpace) throws IOException {
         synchronized (births) {
             long id = Native.createId(handle(), cookie, portSpace);

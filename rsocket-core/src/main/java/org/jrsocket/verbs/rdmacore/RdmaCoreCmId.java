@@ -25,6 +25,7 @@ final class RdmaCoreCmId extends CmId {
 
     private final RdmaCoreCmChannel channel;
     private long id; // guarded by lock; 0 once destroyed
+    private volatile boolean patient;
     private volatile RdmaCoreDevice device;
     private volatile int scope = -1; // -1: not looked up yet
 
@@ -76,9 +77,25 @@ final class RdmaCoreCmId extends CmId {
         return doomed;
     }
 
+    /** Sets whether an answer waits until its owner makes a connection of it. */
+    void patient(boolean newPatient) {
+        patient = newPatient;
+    }
+
+    /** May be called without the lock, for which a device may have to be waited for. */
+    boolean isPatient() {
+        return patient;
+    }
+
     RdmaCoreQp qp() {
         assert Thread.holdsLock(lock);
         return (RdmaCoreQp) qpObj;
+    }
+
+    /** Returns the C object of the queue pair, which stays while the lock is held; 0 if there is none. */
+    long qpHandle() {
+        RdmaCoreQp qp = qp();
+        return qp == null ? 0 : qp.handleOfItsId();
     }
 
     void qp(RdmaCoreQp qp) {

@@ -64,12 +64,17 @@ final class RdmaCoreQp extends Qp {
         recv_cq = recvCq;
     }
 
-    /** Frees the C object, which its id no longer knows. */
+    /** Frees the C object. The caller holds the id's lock, and has taken this object from the id. */
     synchronized void destroy() throws IOException {
         long doomed = qp;
         qp = 0;
         isOpen = false;
         check(Native.destroyQp(doomed), "ibv_destroy_qp", context);
+    }
+
+    /** Returns the C object. To be called under the id's lock, without which it is not destroyed. */
+    long handleOfItsId() {
+        return qp;
     }
 
     private long handle() {

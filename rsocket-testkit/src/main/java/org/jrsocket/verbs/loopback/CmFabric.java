@@ -158,7 +158,7 @@ final class CmFabric {
         byte[] data = asReceived(device, param.privateData(), CmMessage.REQ);
         listener.channel()
                 .add(new LoopbackCmChannel.Pending(
-                        EventType.RDMA_CM_EVENT_CONNECT_REQUEST, 0, listener, passive, seen, data, false));
+                        EventType.RDMA_CM_EVENT_CONNECT_REQUEST, 0, listener, passive, seen, data));
     }
 
     static ConnParam copy(ConnParam param) {
@@ -178,10 +178,11 @@ final class CmFabric {
                 () -> {
                     if (active.state == State.CONNECTING) {
                         active.state = State.ANSWERED;
+                        active.answer = copy(param);
                         byte[] data = asReceived(active.device, param.privateData(), CmMessage.REP);
                         active.channel()
                                 .add(new LoopbackCmChannel.Pending(
-                                        EventType.RDMA_CM_EVENT_ESTABLISHED, 0, null, active, copy(param), data, true));
+                                        EventType.RDMA_CM_EVENT_CONNECT_RESPONSE, 0, null, active, copy(param), data));
                     }
                 },
                 () -> {
@@ -190,8 +191,11 @@ final class CmFabric {
                 });
     }
 
-    /** Does what librdmacm does when the application fetches the answer. Returns whether the connection is there. */
-    boolean answerFetched(LoopbackId active, ConnParam answer) {
+    /**
+     * Does what librdmacm does when the application fetches the answer for an id that has its queue pair. Returns
+     * whether the connection is there.
+     */
+    boolean answerFetched(LoopbackId active) {
         LoopbackId passive = active.peer;
         if (active.state != State.ANSWERED || active.qp == null) {
             if (active.state == State.ANSWERED) {
@@ -200,11 +204,21 @@ final class CmFabric {
             }
             return false;
         }
-        active.state = State.ESTABLISHED;
-        active.qp.ackTimeout(active.ackTimeout);
-        active.qp.connected(active.request.getRetry_count(), answer.getRnr_retry_count());
-        send(CmMessage.RTU, active, passive, () -> confirmed(passive), () -> giveUp(passive, State.ACCEPTED));
+        provider.faults().awaitReady(active.device);
+        prepare(active);
+        establish(active);
         return true;
+    }
+
+    void prepare(LoopbackId active) {
+        active.qp.ackTimeout(active.ackTimeout);
+        active.qp.connected(active.request.getRetry_count(), active.answer.getRnr_retry_count());
+    }
+
+    void establish(LoopbackId active) {
+        LoopbackId passive = active.peer;
+        active.state = State.ESTABLISHED;
+        send(CmMessage.RTU, active, passive, () -> confirmed(passive), () -> giveUp(passive, State.ACCEPTED));
     }
 
     /** Tells the passive side that its answer has arrived. */
@@ -241,8 +255,7 @@ final class CmFabric {
                                             null,
                                             to,
                                             new ConnParam(),
-                                            seen,
-                                            false));
+                                            seen));
                         }
                         default -> {
                             // Too late to matter.

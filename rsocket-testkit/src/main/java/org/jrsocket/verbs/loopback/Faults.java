@@ -7,6 +7,8 @@ package org.jrsocket.verbs.loopback;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.WcBatch;
 
 /**
@@ -26,6 +28,7 @@ public final class Faults {
     private int rejects; // guarded by this
     private int rejectReason; // guarded by this
     private final AtomicInteger untilBreak = new AtomicInteger(NEVER);
+    private volatile Consumer<Device> beforeReady = device -> {};
     private volatile int breakStatus;
     private volatile boolean holdAcks;
 
@@ -113,6 +116,14 @@ public final class Faults {
         provider.fabric().removeDevice(device);
     }
 
+    /**
+     * Runs {@code action}, which may wait as for a device that hangs, before each queue pair is made ready to receive
+     * and send: its id connects, or accepts.
+     */
+    public void beforeReady(Consumer<Device> action) {
+        beforeReady = action;
+    }
+
     /** Raises an asynchronous event, made with {@link org.jrsocket.verbs.Device#event}. */
     public void asyncEvent(LoopbackDevice device, int event) {
         device.raise(event);
@@ -124,6 +135,10 @@ public final class Faults {
     }
 
     // What the provider asks.
+
+    void awaitReady(LoopbackDevice device) {
+        beforeReady.accept(device);
+    }
 
     synchronized boolean takeDrop(CmMessage message) {
         int left = drops.getOrDefault(message, 0);

@@ -378,9 +378,16 @@ final class LoopbackCm extends Cm {
     }
 
     @Override
-    public void connect(RdmaCmId cmId, RdmaConnParam connParam) throws IOException {
-        LoopbackId id = own(cmId);
-        ConnParam param = param(connParam);
+    public void connect(RdmaCmId id, RdmaConnParam param) throws IOException {
+        connect(own(id), param(param), false);
+    }
+
+    @Override
+    public void request(CmId id, ConnParam param) throws IOException {
+        connect(own(id), param(param), true);
+    }
+
+    private void connect(LoopbackId id, ConnParam param, boolean patient) throws IOException {
         locked(() -> {
             id.require("rdma_connect", State.ROUTE_RESOLVED);
             if (id.qp == null) {
@@ -389,14 +396,42 @@ final class LoopbackCm extends Cm {
             CmFabric.checkData("rdma_connect", id.device, param.privateData(), CmMessage.REQ);
             id.state = State.CONNECTING;
             id.request = param;
+            id.patient = patient;
             fabric.sendRequest(id, param);
         });
+    }
+
+    @Override
+    public void prepare(CmId cmId) throws IOException {
+        LoopbackId id = own(cmId);
+        provider.faults().awaitReady(id.device);
+        locked(() -> {
+            requireAnswer("ibv_modify_qp", id);
+            fabric.prepare(id);
+        });
+    }
+
+    @Override
+    public void establish(CmId cmId) throws IOException {
+        LoopbackId id = own(cmId);
+        locked(() -> {
+            requireAnswer("rdma_establish", id);
+            fabric.establish(id);
+        });
+    }
+
+    private static void requireAnswer(String call, LoopbackId id) throws ErrnoException {
+        id.require(call, State.ANSWERED);
+        if (id.qp == null) {
+            throw new ErrnoException(call, "no queue pair", Errno.EINVAL);
+        }
     }
 
     @Override
     public void accept(RdmaCmId cmId, RdmaConnParam connParam) throws IOException {
         LoopbackId id = own(cmId);
         ConnParam param = param(connParam);
+        provider.faults().awaitReady(id.device);
         locked(() -> {
             id.require("rdma_accept", State.REQUESTED);
             boolean depthsFit = (param.getResponder_resources() & 0xff) <= id.device.maxRdAtom
@@ -495,9 +530,11 @@ final class LoopbackCm extends Cm {
             if (type == EventType.RDMA_CM_EVENT_CONNECT_REQUEST) {
                 pending.listener().unfetched--;
                 owned(pending.id());
-            } else if (pending.answer() && !fabric.answerFetched(pending.id(), pending.param())) {
-                type = EventType.RDMA_CM_EVENT_CONNECT_ERROR;
-                status = -Errno.EINVAL;
+            } else if (type == EventType.RDMA_CM_EVENT_CONNECT_RESPONSE
+                    && (!pending.id().patient || pending.id().device.isIwarp())) {
+                boolean connected = fabric.answerFetched(pending.id());
+                type = connected ? EventType.RDMA_CM_EVENT_ESTABLISHED : EventType.RDMA_CM_EVENT_CONNECT_ERROR;
+                status = connected ? 0 : -Errno.EINVAL;
             }
             return new CmEvent(
                     type.ordinal(), status, pending.listener(), pending.id(), pending.param(), pending.data());

@@ -19,19 +19,8 @@ final class LoopbackCmChannel extends CmChannel {
     private static final ConnParam NO_PARAM = new ConnParam();
     private static final byte[] NO_DATA = new byte[0];
 
-    /**
-     * An event that has not been fetched yet.
-     *
-     * @param answer whether it is the peer's REP, which becomes ESTABLISHED when it is fetched
-     */
-    record Pending(
-            EventType type,
-            int status,
-            LoopbackId listener,
-            LoopbackId id,
-            ConnParam param,
-            byte[] data,
-            boolean answer) {}
+    /** An event that has not been fetched yet. */
+    record Pending(EventType type, int status, LoopbackId listener, LoopbackId id, ConnParam param, byte[] data) {}
 
     private final EventFd eventFd;
     private final Deque<Pending> events = new ArrayDeque<>();
@@ -51,7 +40,7 @@ final class LoopbackCmChannel extends CmChannel {
     }
 
     void add(EventType type, int status, LoopbackId id) {
-        add(new Pending(type, status, null, id, NO_PARAM, NO_DATA, false));
+        add(new Pending(type, status, null, id, NO_PARAM, NO_DATA));
     }
 
     void add(Pending event) {

@@ -37,7 +37,7 @@ public final class LoopbackId extends CmId {
         ROUTE_RESOLVED,
         /** REQ sent. */
         CONNECTING,
-        /** REP arrived; its event has not been fetched yet. */
+        /** REP arrived; RTU owed. */
         ANSWERED,
         /** REQ arrived. */
         REQUESTED,
@@ -69,6 +69,10 @@ public final class LoopbackId extends CmId {
     Reachability reachability;
     /** The parameters of the REQ. */
     ConnParam request;
+    /** Of an active id: the parameters of the REP. */
+    ConnParam answer;
+    /** Of an active id: whether its owner makes the connection of an answer. */
+    boolean patient;
 
     int backlog;
     int unfetched;
