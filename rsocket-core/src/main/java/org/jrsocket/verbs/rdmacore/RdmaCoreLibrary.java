@@ -14,7 +14,8 @@ final class RdmaCoreLibrary {
 
     private static final NativeLibrary LIBRARY = new NativeLibrary(
             "libjrsocket",
-            "install librdmacm1 and ibverbs-providers (Debian, Ubuntu) or librdmacm and libibverbs (RHEL, Fedora)");
+            "install librdmacm1 and ibverbs-providers (Debian, Ubuntu) or librdmacm and libibverbs (RHEL, Fedora), "
+                    + "31 or later");
 
     private RdmaCoreLibrary() {}
 
