@@ -133,6 +133,16 @@ class ConnectionTest {
         return left;
     }
 
+    /** Else it would be looked after for ever. */
+    @Test
+    void shouldHaveNothingLeftToSendOnceItHasFailed() {
+        Connection left = withDataLeft(mock(SlabSource.class));
+        assertTrue(left.hasLeftover());
+        left.sendFailed();
+        assertFalse(left.hasLeftover());
+        assertTrue(left.out().hasLost());
+    }
+
     private void verifyGrants(int count) {
         verify(sink, times(count)).grant(anyInt(), anyLong(), anyInt(), any(), anyBoolean());
     }

@@ -176,6 +176,21 @@ class ClosingsTest extends RawPeerTests {
         RawPeer.await(() -> transport.liveStreams() == 0, () -> "it waits for a peer that is dead");
     }
 
+    /** It waits for the device, although the peer has room for it. */
+    @Test
+    void shouldDropWhatHasNotBeenSentInAReset() throws Exception {
+        Link l = link(Role.ACTIVE, RawPeer.Spec.DEFAULT.ours());
+        verbs.faults().holdAcks(true);
+        for (int i = 0; i < 100; i++) {
+            l.stream().write(bytes(10), 0, 10, PATIENCE);
+        }
+        l.stream().abort();
+        verbs.faults().holdAcks(false);
+        RawPeer.await(() -> l.peer().has(DISCONNECT), () -> "no end came");
+        assertTrue(l.peer().has(RESET));
+        assertTrue(l.peer().dataBytes() < 1000, () -> l.peer().dataBytes() + " bytes came");
+    }
+
     /** The device repeats what it has sent, and this side has nothing more to say. */
     @Test
     void shouldNotWaitForLongUntilThePeerHasHeardOfAReset() throws Exception {
