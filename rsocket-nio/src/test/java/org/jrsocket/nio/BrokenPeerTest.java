@@ -5,6 +5,7 @@
 package org.jrsocket.nio;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -87,6 +88,7 @@ class BrokenPeerTest extends LoopbackChannelTests {
         for (SocketChannel each : ends) {
             nonBlocking(each).register(selector, SelectionKey.OP_READ);
         }
+        assertNull(((RSelectionKey) key).watched, "its close would take the descriptor's events from the other one");
         assertEquals(1, selector.select(30_000));
         assertTrue(selector.selectedKeys().remove(key));
         channel.close();

@@ -16,6 +16,8 @@ import java.nio.channels.Selector;
 import java.nio.channels.spi.AbstractSelectableChannel;
 import java.nio.channels.spi.AbstractSelector;
 import java.nio.channels.spi.SelectorProvider;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -158,6 +160,44 @@ class SelectorRaceTest extends LoopbackChannelTests {
         public int select() {
             throw new UnsupportedOperationException();
         }
+    }
+
+    /** Its keys are in an epoll set, which reports none of an interest that the JDK's selector has not taken over. */
+    @Test
+    void shouldHaveTheJdksSelectorTakeOverWhatHasChangedWhileItWasAsked() throws IOException {
+        EventfulSelector jdk = new EventfulSelector(JdkChannels.defaultProvider());
+        RSelector selector = closing(new RSelector((RSelectorProvider) kind.provider(), jdk, 0));
+        Selection selection = selector.selection();
+        List<String> asked = new ArrayList<>();
+        jdk.event = () -> {
+            asked.add("changes");
+            selection.innerInterest(0, 0); // as any change of a key in there
+        };
+        selection.innerInterest(0, 0);
+        assertEquals(0, selector.selectNow());
+        jdk.event = () -> asked.add("takes over");
+        assertEquals(0, selector.selectNow());
+        assertEquals(List.of("changes", "takes over"), asked);
+    }
+
+    /** It is looking at another key just then. */
+    @Test
+    void shouldFindWhatBecameReadyBeforeItWasWokenUp() throws IOException {
+        Selector selector = selector();
+        ScriptedChannel one = nonBlocking(closing(new ScriptedChannel(kind.provider())));
+        ScriptedChannel other = nonBlocking(closing(new ScriptedChannel(kind.provider())));
+        RSelectionKey looked = (RSelectionKey) one.register(selector, SelectionKey.OP_READ);
+        RSelectionKey looking = (RSelectionKey) other.register(selector, SelectionKey.OP_READ);
+        assertEquals(0, selector.selectNow());
+        other.meanwhile = () -> {
+            other.meanwhile = () -> {};
+            one.ready = SelectionKey.OP_READ;
+            looked.refresh();
+            selector.wakeup();
+        };
+        looking.refresh();
+        looked.refresh(); // it looks at this one first
+        assertEquals(1, selector.select());
     }
 
     /** It has polled the key, and is about to arm it: no later poll finds the message, and no event tells of it. */
