@@ -101,8 +101,8 @@ class ServiceThreadTest {
     void shouldRunTimersInTheirOrderUnlessTheyAreCancelled() throws Exception {
         List<Integer> ran = new CopyOnWriteArrayList<>();
         CountDownLatch last = new CountDownLatch(1);
-        service.schedule(last::countDown, 5_000_000);
-        service.schedule(() -> ran.add(2), 4_000_000);
+        service.schedule(last::countDown, 600_000_000);
+        service.schedule(() -> ran.add(2), 500_000_000); // by far the later one, also where this thread is held up
         ServiceLoop.Timer cancelled = service.schedule(() -> ran.add(3), TimeUnit.HOURS.toNanos(1));
         service.schedule(() -> ran.add(1), 1_000_000);
         cancelled.cancel();
