@@ -20,6 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
@@ -533,7 +534,7 @@ class MakersTest extends RawPeerTests {
         RawPeer.await(MakersTest::serviceThreadWaitsForALock, () -> "the event is not there");
         goOn.countDown();
         RdmaStream stream = pending.await(PATIENCE);
-        assertThrows(IOException.class, () -> stream.read(new byte[1], 0, 1, PATIENCE));
+        RawPeer.await(() -> stream.core().peerGone, () -> "it is not told that its peer has gone");
         stream.close();
     }
 
@@ -569,23 +570,36 @@ class MakersTest extends RawPeerTests {
         PendingConnect pending = transport.connect(null, listener.address(), CONFIG);
         RawPeer peer = listener.take(RawPeer.Spec.DEFAULT);
         peers.add(peer);
-        transport.service().execute(this::hang);
-        awaitReached();
+        AtomicBoolean hangs = hangServiceThread();
         RdmaConnectException e =
                 assertThrows(RdmaConnectException.class, () -> pending.await(TimeUnit.MILLISECONDS.toNanos(50)));
         assertEquals(Reason.TIMEOUT, e.reason());
+        assertTrue(hangs.get());
+    }
+
+    private AtomicBoolean hangServiceThread() throws InterruptedException {
+        AtomicBoolean hangs = new AtomicBoolean(true);
+        transport.service().execute(() -> {
+            try {
+                hang();
+            } finally {
+                hangs.set(false);
+            }
+        });
+        awaitReached();
+        return hangs;
     }
 
     /** Nothing but the service thread could end it, and that hangs in a driver. */
     @Test
     void shouldEndAnAttemptThatHasNotAskedThoughTheServiceThreadHangs() throws Exception {
         RdmaListener listener = listenThere();
-        transport.service().execute(this::hang);
-        awaitReached();
+        AtomicBoolean hangs = hangServiceThread();
         PendingConnect pending = connectFromHere(listener);
         RdmaConnectException e =
                 assertThrows(RdmaConnectException.class, () -> pending.await(TimeUnit.MILLISECONDS.toNanos(50)));
         assertEquals(Reason.TIMEOUT, e.reason());
+        assertTrue(hangs.get());
     }
 
     private PendingConnect connectImpatiently(RdmaListener listener) {
