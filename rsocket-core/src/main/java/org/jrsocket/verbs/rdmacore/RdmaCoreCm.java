@@ -32,10 +32,7 @@ import org.jrsocket.verbs.Qp;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The connection manager of librdmacm. Locks are taken in the order id, channel. Neither is held while an event is
- * handled, so the receiver of an event may call anything.
- */
+/** The connection manager of librdmacm. No lock is held when an event is passed on: its receiver may call anything. */
 final class RdmaCoreCm extends Cm {
 
     private static final Logger LOG = LoggerFactory.getLogger(RdmaCoreCm.class);

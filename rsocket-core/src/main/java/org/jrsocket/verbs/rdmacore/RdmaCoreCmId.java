@@ -20,7 +20,7 @@ final class RdmaCoreCmId extends CmId {
 
     final Object peer = named(false);
 
-    /** Held during every call on the C object, which must not be destroyed then. Taken before the channel's lock. */
+    /** Held during every call on the C object, which must not be destroyed then, also while the device takes long. */
     final Object lock = new Object();
 
     private final RdmaCoreCmChannel channel;
