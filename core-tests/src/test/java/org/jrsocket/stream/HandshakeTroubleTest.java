@@ -168,6 +168,67 @@ class HandshakeTroubleTest extends RawPeerTests {
     }
 
     @Test
+    void shouldNotConnectOnADeviceThatHasFailedMeanwhile() throws Exception {
+        RawPeer.RawListener listener = rawListen();
+        PendingConnect pending = transport.connect(null, listener.address(), CONFIG);
+        RawPeer peer = listener.take(RawPeer.Spec.DEFAULT);
+        peers.add(peer);
+        failDevice();
+        peer.answer(peer.connData());
+        RdmaConnectException e = assertThrows(RdmaConnectException.class, () -> pending.await(PATIENCE));
+        assertEquals(Reason.RESOURCES, e.reason());
+        assertTrue(e.getMessage().contains("lo0 was removed or has failed"), e::getMessage);
+        assertNothingIsKept();
+    }
+
+    private void failDevice() throws Exception {
+        verbs.faults().asyncEvent(verbs.device(), Device.event(Device.EVENT_DEVICE_FATAL, 0));
+        RawPeer.await(() -> verbs.device().isLost(), () -> "nobody takes the event");
+        passTheServiceThread();
+    }
+
+    private interface Trouble {
+        void begin() throws Exception;
+    }
+
+    /** The service thread has looked for the streams that this concerns, while a maker was making one. */
+    @Test
+    void shouldResetAConnectionWhoseCompletionQueueFailsWhileItIsMade() throws Exception {
+        resetsAConnection(this::failCompletionQueues, "a completion queue of this host's device has failed (lo0, ");
+    }
+
+    @Test
+    void shouldResetAConnectionWhoseDeviceFailsWhileItIsMade() throws Exception {
+        resetsAConnection(this::failDevice, "the RDMA device was removed or has failed (lo0, ");
+    }
+
+    private void resetsAConnection(Trouble trouble, String why) throws Exception {
+        RawPeer.RawListener listener = rawListen();
+        PendingConnect pending = transport.connect(null, listener.address(), CONFIG);
+        RawPeer peer = listener.take(RawPeer.Spec.DEFAULT);
+        peers.add(peer);
+        CompletableFuture<Boolean> done = new CompletableFuture<>();
+        AtomicBoolean begun = new AtomicBoolean();
+        verbs.faults().beforeSend(device -> {
+            if (begun.compareAndSet(false, true)) { // the first of the stream's grants
+                try {
+                    trouble.begin();
+                    done.complete(true);
+                } catch (Exception | AssertionError e) {
+                    done.completeExceptionally(e);
+                }
+            }
+        });
+        peer.answer(peer.connData());
+        RdmaStream stream = pending.await(PATIENCE);
+        assertTrue(get(done));
+        SocketException e = assertThrows(SocketException.class, () -> stream.read(new byte[1], 0, 1, PATIENCE));
+        assertTrue(StreamFailure.of(e).getMessage().startsWith(why), e::toString);
+        stream.close();
+        assertNothingIsKept();
+    }
+
+    @Test
     void shouldNotAcceptOnACompletionQueueThatHasFailedMeanwhile() throws Exception {
         CmListener listener = (CmListener) listen(CONFIG);
         RawPeer peer = active(listener.localAddress(), RawPeer.Spec.DEFAULT);

@@ -25,6 +25,8 @@ final class OpenDevices {
     /** The time in which a queue pair that has failed completes what was posted. */
     private static final long FLUSH_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    private static final String DEAD_QUEUE = "a completion queue of this host's device has failed";
+
     private final RdmaTransport transport;
     private final Map<Device, ServiceThread.SteadyWatch> watches = new ConcurrentHashMap<>();
     private final ListeningAddresses listening;
@@ -104,7 +106,7 @@ final class OpenDevices {
                 continue;
             }
             if (endpoint.recvCq.isSubjectOf(event) || endpoint.sendCq.isSubjectOf(event)) {
-                queueFailed(stream, "a completion queue of this host's device has failed");
+                queueFailed(stream, DEAD_QUEUE);
                 LOG.warn("a completion queue of RDMA device {} has failed; {} is reset", device.name(), stream);
             } else if (qp != null && qp.isSubjectOf(event)) {
                 LOG.debug("the queue pair of {} has failed: asynchronous event {}", stream, type);
@@ -159,6 +161,29 @@ final class OpenDevices {
             stream.deviceRemoved();
         } catch (RuntimeException | Error e) {
             LOG.error("cannot end {}, whose device was removed or has failed", stream, e);
+        }
+    }
+
+    /** Throws an exception if no stream can be made, because the device or the completion queues have failed. */
+    void ensureWorking(Endpoint endpoint) throws IOException {
+        if (endpoint.recvCq.hasFailed()) {
+            throw new IOException("a completion queue of " + endpoint.device.name() + " has failed");
+        }
+        if (endpoint.device.isLost()) {
+            throw new IOException(endpoint.device.name() + " was removed or has failed");
+        }
+    }
+
+    /**
+     * Ends a stream whose device or completion queue failed while it was made: the service thread may have looked for
+     * the streams that this concerned before this one was there. Called when it is, on any thread.
+     */
+    void added(RdmaStream stream) {
+        Endpoint endpoint = stream.core().endpoint;
+        if (endpoint.device.isLost()) {
+            transport.service().execute(() -> end(stream));
+        } else if (endpoint.recvCq.hasFailed()) {
+            transport.service().execute(() -> queueFailed(stream, DEAD_QUEUE));
         }
     }
 

@@ -257,14 +257,13 @@ public final class RdmaTransport implements AutoCloseable {
 
     /** Makes a stream on a connected endpoint. Called on the service thread or a maker. */
     RdmaStream established(Endpoint endpoint, ConnData peer) throws IOException {
-        if (endpoint.recvCq.hasFailed()) {
-            throw new IOException("a completion queue of " + endpoint.device.name() + " has failed");
-        }
+        devices.ensureWorking(endpoint);
         InetSocketAddress local = (InetSocketAddress) endpoint.id.getSource();
         InetSocketAddress remote = (InetSocketAddress) endpoint.id.getDestination();
         RdmaStream stream = new RdmaStream(this, endpoint, peer, local, remote);
         try {
             streams.add(stream);
+            devices.added(stream);
             endpoint.id.attach((CmHandler) stream::onCmEvent); // last: the service thread may use it from here on
         } catch (RuntimeException | Error e) { // the caller frees the endpoint, and others get its queues
             stream.closing().freeing().disown();

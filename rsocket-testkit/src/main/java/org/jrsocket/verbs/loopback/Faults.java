@@ -29,6 +29,7 @@ public final class Faults {
     private int rejectReason; // guarded by this
     private final AtomicInteger untilBreak = new AtomicInteger(NEVER);
     private volatile Consumer<Device> beforeReady = device -> {};
+    private volatile Consumer<Device> beforeSend = device -> {};
     private volatile int breakStatus;
     private volatile boolean holdAcks;
 
@@ -124,6 +125,11 @@ public final class Faults {
         beforeReady = action;
     }
 
+    /** Runs {@code action} before anything is posted to a send queue, in the thread that does it. */
+    public void beforeSend(Consumer<Device> action) {
+        beforeSend = action;
+    }
+
     /** Raises an asynchronous event, made with {@link org.jrsocket.verbs.Device#event}. */
     public void asyncEvent(LoopbackDevice device, int event) {
         device.raise(event);
@@ -138,6 +144,10 @@ public final class Faults {
 
     void awaitReady(LoopbackDevice device) {
         beforeReady.accept(device);
+    }
+
+    void awaitSend(LoopbackDevice device) {
+        beforeSend.accept(device);
     }
 
     synchronized boolean takeDrop(CmMessage message) {

@@ -157,6 +157,7 @@ public class LoopbackQp extends Qp {
 
     @Override
     public int postSend(SendBatch batch) {
+        provider.faults().awaitSend(device);
         int posted = 0;
         int errno = 0;
         boolean alone = sender.enter();
