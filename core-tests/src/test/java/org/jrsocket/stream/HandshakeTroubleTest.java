@@ -11,7 +11,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.ibm.disni.verbs.RdmaCmEvent.EventType;
+import com.sun.management.ThreadMXBean;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
@@ -239,6 +241,23 @@ class HandshakeTroubleTest extends RawPeerTests {
         RawPeer.await(() -> listener.halfOpen() == 0, () -> "the handshake goes on");
         assertNull(listener.poll());
         assertNothingIsKept();
+    }
+
+    /** For lack of memory it would go without telling anybody. */
+    @Test
+    void shouldAllocateNothingBeforeAMakerCanFailAnAttempt() {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        InetSocketAddress anywhere = new InetSocketAddress(InetAddress.getLoopbackAddress(), 7);
+        ConnectRequest unwanted = new ConnectRequest(transport, null, anywhere, CONFIG, false);
+        PatientLock lock = new PatientLock();
+        long least = Long.MAX_VALUE;
+        for (int i = 0; i < 10; i++) { // the first times classes are loaded
+            long before = threads.getCurrentThreadAllocatedBytes();
+            unwanted.makeEndpoint(lock);
+            unwanted.prepareQueues(lock);
+            least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+        }
+        assertEquals(0, least);
     }
 
     /** Lack of memory fails one connection, on either side; the connections after it are made as ever. */

@@ -43,6 +43,9 @@ final class ConnectRequest {
     private boolean asked;
     private ConnData peer; // its answer
     private final AtomicReference<RdmaStream> unlogged = new AtomicReference<>();
+    // Made beforehand: a maker without memory for them would tell nobody.
+    private final Work makesEndpoint = where -> endpoint = endpointOn(where);
+    private final Work preparesQueues;
 
     ConnectRequest(
             RdmaTransport transport,
@@ -55,6 +58,7 @@ final class ConnectRequest {
         this.remote = remote;
         this.config = config;
         this.probe = probe;
+        this.preparesQueues = transport.cm()::prepare;
     }
 
     /** Returns whether the request connects from a port of the caller's choice. */
@@ -150,12 +154,12 @@ final class ConnectRequest {
 
     /** Makes the endpoint. Called by a maker, without the lock. {@link #isReady} then passes it on. */
     void makeEndpoint(PatientLock lock) {
-        work(lock, where -> endpoint = endpointOn(where));
+        work(lock, makesEndpoint);
     }
 
     /** Makes the queue pair ready for the peer that has answered. Called likewise. */
     void prepareQueues(PatientLock lock) {
-        work(lock, transport.cm()::prepare);
+        work(lock, preparesQueues);
     }
 
     private interface Work {
