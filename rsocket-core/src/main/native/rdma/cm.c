@@ -187,6 +187,9 @@ static jlong create_qp(JNIEnv *env, jclass type, jlong handle, jlong pd, jlong s
 	return jrs_handle(qp);
 }
 
+/* IB_QP_SMAC, IB_QP_ALT_SMAC and IB_QP_VID in the kernel's ib_verbs.h. */
+enum { KERNELS_OWN = 7 << 21 };
+
 /* Moves the queue pair to a state with what the CM knows of the connection; depths that it leaves alone are -1. */
 static int move_qp(struct rdma_cm_id *id, struct ibv_qp *qp, enum ibv_qp_state state, int responder_resources,
 		   int initiator_depth)
@@ -199,6 +202,8 @@ static int move_qp(struct rdma_cm_id *id, struct ibv_qp *qp, enum ibv_qp_state s
 
 	if (rc)
 		return jrs_status(rc);
+	/* The kernel's own attributes for Ethernet, which older kernels hand out here and then refuse. */
+	mask &= ~KERNELS_OWN;
 	if (responder_resources >= 0)
 		attributes.max_dest_rd_atomic = (uint8_t)responder_resources;
 	if (initiator_depth >= 0)

@@ -199,8 +199,8 @@ public final class ConnectAttempt {
 
     /**
      * Runs {@code action} when {@link #await} would return at once, because there is an outcome or RDMA's time is over.
-     * For callers that do not wait. The action runs on the service thread, or on the caller's if there is an outcome
-     * already, and must not block.
+     * For callers that do not wait. The action runs on the service thread or a maker, or on the caller's if there is
+     * an outcome already, and must not block.
      */
     void whenDecided(Runnable action) {
         WayAttempt now = current;

@@ -335,7 +335,7 @@ final class WayAttempt implements PendingConnect.Observer {
 
     /**
      * Runs {@code then} when there is an outcome or its time is over, for callers that do not block. It runs on the
-     * service thread, or on the caller's if that is so already, and must not block.
+     * service thread or a maker, or on the caller's if that is so already, and must not block.
      */
     void onDone(Runnable then) {
         synchronized (this) {

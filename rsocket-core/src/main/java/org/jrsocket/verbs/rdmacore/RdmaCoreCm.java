@@ -370,7 +370,9 @@ final class RdmaCoreCm extends Cm {
         int status = taken.status();
         try {
             locate(id, taken.device(), taken.port());
-            watchDevice(id);
+            if (type == ADDR_RESOLVED) { // later on, a device that hangs may have the id's lock
+                watchDevice(id);
+            }
         } catch (IOException e) {
             LOG.debug("cannot query the device of an event; it may have been removed", e);
             if (type == ADDR_RESOLVED) {
