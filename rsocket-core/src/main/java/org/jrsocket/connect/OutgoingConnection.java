@@ -165,7 +165,7 @@ public final class OutgoingConnection {
 
     // ---- not blocking ----
 
-    /** Runs {@code then} when it is decided: on the service thread or a maker, neither of which may wait, or at once. */
+    /** Runs {@code then} when it is decided: on the service thread or a maker, which must not wait, or at once. */
     public void start(Runnable then) {
         attempt.whenDecided(() -> {
             State outcome = State.RDMA_FAILED;
