@@ -237,6 +237,7 @@ final class ConnectRequest {
 
     /** Tells the peer that it is connected, and makes the stream. */
     RdmaStream establish() throws IOException {
+        transport.devices().ensureWorking(endpoint); // otherwise the peer would hear of a connection, and of its end
         transport.cm().establish(id);
         return established(peer);
     }

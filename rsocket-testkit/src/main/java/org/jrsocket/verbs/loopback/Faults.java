@@ -29,7 +29,7 @@ public final class Faults {
     private int rejectReason; // guarded by this
     private final AtomicInteger untilBreak = new AtomicInteger(NEVER);
     private volatile Consumer<Device> beforeReady = device -> {};
-    private volatile Consumer<Device> beforeSend = device -> {};
+    private volatile Consumer<Device> beforeSend; // null: nothing, which costs a send nothing
     private volatile int breakStatus;
     private volatile boolean holdAcks;
 
@@ -147,7 +147,10 @@ public final class Faults {
     }
 
     void awaitSend(LoopbackDevice device) {
-        beforeSend.accept(device);
+        Consumer<Device> action = beforeSend;
+        if (action != null) {
+            action.accept(device);
+        }
     }
 
     synchronized boolean takeDrop(CmMessage message) {
