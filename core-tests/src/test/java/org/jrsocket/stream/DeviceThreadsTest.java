@@ -27,18 +27,11 @@ class DeviceThreadsTest {
     private final DeviceThreads threads = new DeviceThreads("test", 2, this::make, now::get);
 
     private Thread make(String name, Runnable task) {
-        Thread thread = new Thread(task, name) {
-            @Override
-            public synchronized void start() {
-                tries.incrementAndGet();
-                if (poor) {
-                    throw new OutOfMemoryError("unable to create native thread: possibly out of memory");
-                }
-                super.start();
-            }
-        };
-        thread.setDaemon(true);
-        return thread;
+        tries.incrementAndGet();
+        if (poor) { // here and not in start(), which pools of JDK 19 and later do not call
+            throw new OutOfMemoryError("unable to create native thread: possibly out of memory");
+        }
+        return Threads.daemon(name, task);
     }
 
     @AfterEach

@@ -231,7 +231,7 @@ class LostPathTest {
             pair.client.write(new byte[1], 0, 1, StreamPair.PATIENCE);
             assertPathLost(readFails(pair.client), pair);
             for (int i = 0; i < 100; i++) {
-                transport.reap(() -> await(busy));
+                transport.reapers.reap(verbs.device(), () -> await(busy));
             }
             pair.client.close();
             assertTrue(pair.client.awaitDrained(StreamPair.PATIENCE), "not closed");
