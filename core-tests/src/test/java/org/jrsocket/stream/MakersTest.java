@@ -7,7 +7,6 @@ package org.jrsocket.stream;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -16,22 +15,16 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.stream.Stream;
 import org.jrsocket.stream.HookedVerbs.Point;
 import org.jrsocket.stream.RdmaConnectException.Reason;
-import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.CmMessage;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
-import org.jrsocket.verbs.loopback.LoopbackProvider;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -39,74 +32,7 @@ import org.junit.jupiter.api.Test;
  * of the connection if nobody wants it any more. The clients have a transport, and so service thread and makers, of
  * their own.
  */
-class MakersTest extends RawPeerTests {
-
-    private static final long NEVER = TimeUnit.HOURS.toNanos(1);
-
-    private final CountDownLatch reached = new CountDownLatch(1);
-    private final CountDownLatch goOn = new CountDownLatch(1);
-    private HookedVerbs hooked;
-    private RdmaTransport clients;
-
-    @Override
-    LoopbackConfig config() {
-        return new LoopbackConfig().cmTimeoutMillis(3_600_000);
-    }
-
-    @Override
-    VerbsProvider wrap(LoopbackProvider provider) {
-        hooked = new HookedVerbs(provider);
-        return hooked;
-    }
-
-    @BeforeEach
-    void openClients() throws IOException {
-        clients = later(RdmaTransport.over(verbs));
-        transport.limits(Admission.Limits.DEFAULT.heldNanos(NEVER));
-    }
-
-    @AfterEach
-    void letGo() {
-        goOn.countDown();
-    }
-
-    private void hang() {
-        reached.countDown();
-        try {
-            assertTrue(goOn.await(PATIENCE, TimeUnit.NANOSECONDS));
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
-    }
-
-    /** At the first connection that is made, here or by a client that has this transport. */
-    private void hangBeforeItIsMade() {
-        hooked.hook = (at, cookie) -> {
-            if (at == Point.BEFORE_QP) {
-                hang();
-            }
-        };
-    }
-
-    private void awaitReached() throws InterruptedException {
-        assertTrue(reached.await(PATIENCE, TimeUnit.NANOSECONDS), "nothing is being made");
-    }
-
-    private PendingConnect connect(RdmaListener listener) {
-        return clients.connect(null, listener.localAddress(), CONFIG);
-    }
-
-    private void awaitService() throws Exception {
-        CompletableFuture<Boolean> ran = new CompletableFuture<>();
-        transport.service().execute(() -> ran.complete(true));
-        assertTrue(ran.get(PATIENCE, TimeUnit.NANOSECONDS));
-    }
-
-    private void assertNothingIsLeft() {
-        RawPeer.await(
-                () -> verbs.liveObjects().ids() == 0 && verbs.liveObjects().qps() == 0,
-                () -> "left: " + verbs.liveObjects());
-    }
+class MakersTest extends SlowDeviceTests {
 
     @Test
     void shouldServeOtherDevicesWhileOneHangs() throws Exception {
@@ -321,15 +247,6 @@ class MakersTest extends RawPeerTests {
 
     // ---- connecting ----
 
-    /** Over the transport whose device hangs, to listeners of the other one. */
-    private PendingConnect connectFromHere(RdmaListener listener) {
-        return transport.connect(null, listener.localAddress(), CONFIG);
-    }
-
-    private RdmaListener listenThere() throws IOException {
-        return later(clients.listen(new InetSocketAddress(HERE, 0), 50, CONFIG));
-    }
-
     /** Of a caller's time limit nothing is left for TCP otherwise. */
     @Test
     void shouldEndAnAttemptInTimeWhoseDeviceHangs() throws Exception {
@@ -398,170 +315,7 @@ class MakersTest extends RawPeerTests {
         StreamPair.accept(listener).close();
     }
 
-    // ---- completing a connection that the peer has agreed to ----
-
-    /** When the device of this host is told of the first peer that has agreed; the peer's own end is ready by then. */
-    private void hangBeforeItIsReady() {
-        AtomicInteger ends = new AtomicInteger();
-        verbs.faults().beforeReady(device -> {
-            if (device == verbs.device() && ends.incrementAndGet() == 2) {
-                hang();
-            }
-        });
-    }
-
-    /** Everything else goes on: answers, timers and events of other devices. */
-    @Test
-    void shouldConnectOverOtherDevicesWhileOneHangsAsItConnects() throws Exception {
-        InetAddress there = InetAddress.getByName("127.0.0.9");
-        verbs.addDevice(new LoopbackConfig().name("other"), there);
-        RdmaListener here = listenThere();
-        RdmaListener other = later(clients.listen(new InetSocketAddress(there, 0), 50, CONFIG));
-        hangBeforeItIsReady();
-        PendingConnect waiting = connectFromHere(here);
-        awaitReached();
-        for (int i = 0; i < 5; i++) {
-            RdmaStream client = connectFromHere(other).await(PATIENCE);
-            RdmaStream server = StreamPair.accept(other);
-            client.write(bytes(10), 0, 10, PATIENCE);
-            assertArrayEquals(bytes(10), read(server, 10));
-            server.close();
-            client.close();
-        }
-        CompletableFuture<Boolean> ran = new CompletableFuture<>();
-        transport.service().schedule(() -> ran.complete(true), 1);
-        assertTrue(ran.get(PATIENCE, TimeUnit.NANOSECONDS));
-        assertFalse(waiting.isDone());
-        goOn.countDown();
-        waiting.await(PATIENCE).close();
-        StreamPair.accept(here).close();
-    }
-
-    /** Its caller turns to TCP, so the peer must not hear of a connection any more. */
-    @Test
-    void shouldEndAnAttemptInTimeWhoseDeviceHangsAsItConnects() throws Exception {
-        CmListener listener = (CmListener) listenThere();
-        hangBeforeItIsReady();
-        PendingConnect pending = connectFromHere(listener);
-        awaitReached();
-        RdmaConnectException e =
-                assertThrows(RdmaConnectException.class, () -> pending.await(TimeUnit.MILLISECONDS.toNanos(50)));
-        assertEquals(Reason.TIMEOUT, e.reason());
-        assertTrue(e.getMessage().endsWith("ms: its device takes long to connect a queue pair"), e.getMessage());
-        goOn.countDown();
-        RawPeer.await(() -> listener.halfOpen() == 0, () -> "the peer still waits");
-        assertNull(listener.poll());
-        connectFromHere(listener).await(PATIENCE).close();
-        StreamPair.accept(listener).close();
-        listener.close();
-        assertNothingIsLeft();
-    }
-
-    @Test
-    void shouldCancelAnAttemptWhoseDeviceHangsAsItConnects() throws Exception {
-        CmListener listener = (CmListener) listenThere();
-        hangBeforeItIsReady();
-        PendingConnect pending = connectFromHere(listener);
-        awaitReached();
-        pending.cancel();
-        assertEquals(Reason.CANCELLED, pending.failure().reason());
-        goOn.countDown();
-        RawPeer.await(() -> listener.halfOpen() == 0, () -> "the peer still waits");
-        assertNull(listener.poll());
-        listener.close();
-        assertNothingIsLeft();
-    }
-
-    @Test
-    void shouldHearThatThePeerHasLeftThoughTheDeviceHangsAsItConnects() throws Exception {
-        RdmaListener listener = listenThere();
-        hangBeforeItIsReady();
-        PendingConnect pending = connectFromHere(listener);
-        awaitReached();
-        listener.close();
-        RdmaConnectException e = assertThrows(RdmaConnectException.class, () -> pending.await(PATIENCE));
-        assertEquals(Reason.REFUSED, e.reason());
-        goOn.countDown();
-        assertNothingIsLeft();
-    }
-
-    /** The peer leaves, and its message has not arrived when the device is told. */
-    @Test
-    void shouldTellAnAnswerThatCanNoLongerBeUsedFromALackOfResources() throws Exception {
-        CmListener listener = (CmListener) listenThere();
-        hangBeforeItIsReady();
-        PendingConnect pending = connectFromHere(listener);
-        awaitReached();
-        CountDownLatch busy = new CountDownLatch(1);
-        transport.service().execute(() -> Threads.await(busy, PATIENCE));
-        listener.close();
-        RawPeer.await(() -> verbs.ids().size() == 1, () -> "the peer is still there");
-        goOn.countDown();
-        RdmaConnectException e = assertThrows(RdmaConnectException.class, () -> pending.await(PATIENCE));
-        busy.countDown();
-        assertEquals(Reason.REFUSED, e.reason());
-        assertTrue(e.getMessage().startsWith("connecting failed: Invalid argument: RDMA to "), e.getMessage());
-        assertNothingIsLeft();
-    }
-
-    @Test
-    void shouldKeepNothingOfAnAttemptThatIsCompletedOnlyAfterTheTransportHasClosed() throws Exception {
-        CmListener listener = (CmListener) listenThere();
-        hangBeforeItIsReady();
-        PendingConnect pending = connectFromHere(listener);
-        awaitReached();
-        transport.close();
-        assertEquals(Reason.RESOURCES, pending.failure().reason());
-        goOn.countDown();
-        RawPeer.await(() -> listener.halfOpen() == 0, () -> "the peer still waits");
-        assertNull(listener.poll());
-        listener.close();
-        assertNothingIsLeft();
-        assertEquals(0, transport.registeredMemory());
-    }
-
-    /** The service thread has already looked whose event it is. */
-    @Test
-    void shouldHearTheEndOfAPeerThatLeavesWhileTheStreamIsMade() throws Exception {
-        RawPeer.RawListener listener = rawListen();
-        hooked.afterEstablish = this::hang;
-        PendingConnect pending = transport.connect(null, listener.address(), CONFIG);
-        RawPeer peer = listener.take(RawPeer.Spec.DEFAULT);
-        peers.add(peer);
-        peer.answer(peer.connData());
-        awaitReached();
-        peer.raw.cm.disconnect(peer.raw.id);
-        RawPeer.await(MakersTest::serviceThreadWaitsForALock, () -> "the event is not there");
-        goOn.countDown();
-        RdmaStream stream = pending.await(PATIENCE);
-        RawPeer.await(() -> stream.core().peerGone, () -> "it is not told that its peer has gone");
-        stream.close();
-    }
-
-    private static boolean serviceThreadWaitsForALock() {
-        return Thread.getAllStackTraces().entrySet().stream()
-                .filter(each -> each.getKey().getName().equals(ServiceThread.NAME))
-                .flatMap(each -> Stream.of(each.getValue()))
-                .anyMatch(frame -> frame.getClassName().equals(PatientLock.class.getName()));
-    }
-
-    /** The peer has a place taken until it hears. */
-    @Test
-    void shouldCompleteAConnectionWhileOthersAreOnlyBeingMade() throws Exception {
-        RawPeer.RawListener listener = rawListen();
-        PendingConnect pending = transport.connect(null, listener.address(), CONFIG);
-        RawPeer peer = listener.take(RawPeer.Spec.DEFAULT);
-        peers.add(peer);
-        hangBeforeItIsMade();
-        List<PendingConnect> others = new ArrayList<>();
-        for (int i = 0; i < 5; i++) { // more than there are makers
-            others.add(connectFromHere(listenThere()));
-        }
-        awaitReached();
-        peer.answer(peer.connData());
-        pending.await(PATIENCE).close();
-        others.forEach(PendingConnect::cancel);
-    }
+    // ---- the service thread ----
 
     /** Nothing but the service thread could end it, and that hangs in a driver. */
     @Test
