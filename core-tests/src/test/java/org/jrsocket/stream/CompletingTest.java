@@ -37,6 +37,13 @@ class CompletingTest extends SlowDeviceTests {
         });
     }
 
+    private PendingConnect connectUntilItHangs(RdmaListener listener) throws InterruptedException {
+        hangBeforeItIsReady();
+        PendingConnect pending = connectFromHere(listener);
+        awaitReached();
+        return pending;
+    }
+
     /** Everything else goes on: answers, timers and events of other devices. */
     @Test
     void shouldConnectOverOtherDevicesWhileOneHangsAsItConnects() throws Exception {
@@ -44,9 +51,7 @@ class CompletingTest extends SlowDeviceTests {
         verbs.addDevice(new LoopbackConfig().name("other"), there);
         RdmaListener here = listenThere();
         RdmaListener other = later(clients.listen(new InetSocketAddress(there, 0), 50, CONFIG));
-        hangBeforeItIsReady();
-        PendingConnect waiting = connectFromHere(here);
-        awaitReached();
+        PendingConnect waiting = connectUntilItHangs(here);
         for (int i = 0; i < 5; i++) {
             RdmaStream client = connectFromHere(other).await(PATIENCE);
             RdmaStream server = StreamPair.accept(other);
@@ -68,9 +73,7 @@ class CompletingTest extends SlowDeviceTests {
     @Test
     void shouldEndAnAttemptInTimeWhoseDeviceHangsAsItConnects() throws Exception {
         CmListener listener = (CmListener) listenThere();
-        hangBeforeItIsReady();
-        PendingConnect pending = connectFromHere(listener);
-        awaitReached();
+        PendingConnect pending = connectUntilItHangs(listener);
         RdmaConnectException e =
                 assertThrows(RdmaConnectException.class, () -> pending.await(TimeUnit.MILLISECONDS.toNanos(50)));
         assertEquals(Reason.TIMEOUT, e.reason());
@@ -87,9 +90,7 @@ class CompletingTest extends SlowDeviceTests {
     @Test
     void shouldCancelAnAttemptWhoseDeviceHangsAsItConnects() throws Exception {
         CmListener listener = (CmListener) listenThere();
-        hangBeforeItIsReady();
-        PendingConnect pending = connectFromHere(listener);
-        awaitReached();
+        PendingConnect pending = connectUntilItHangs(listener);
         pending.cancel();
         assertEquals(Reason.CANCELLED, pending.failure().reason());
         goOn.countDown();
@@ -102,9 +103,7 @@ class CompletingTest extends SlowDeviceTests {
     @Test
     void shouldHearThatThePeerHasLeftThoughTheDeviceHangsAsItConnects() throws Exception {
         RdmaListener listener = listenThere();
-        hangBeforeItIsReady();
-        PendingConnect pending = connectFromHere(listener);
-        awaitReached();
+        PendingConnect pending = connectUntilItHangs(listener);
         listener.close();
         RdmaConnectException e = assertThrows(RdmaConnectException.class, () -> pending.await(PATIENCE));
         assertEquals(Reason.REFUSED, e.reason());
@@ -116,9 +115,7 @@ class CompletingTest extends SlowDeviceTests {
     @Test
     void shouldTellAnAnswerThatCanNoLongerBeUsedFromALackOfResources() throws Exception {
         CmListener listener = (CmListener) listenThere();
-        hangBeforeItIsReady();
-        PendingConnect pending = connectFromHere(listener);
-        awaitReached();
+        PendingConnect pending = connectUntilItHangs(listener);
         CountDownLatch busy = new CountDownLatch(1);
         transport.service().execute(() -> Threads.await(busy, PATIENCE));
         listener.close();
@@ -134,9 +131,7 @@ class CompletingTest extends SlowDeviceTests {
     @Test
     void shouldKeepNothingOfAnAttemptThatIsCompletedOnlyAfterTheTransportHasClosed() throws Exception {
         CmListener listener = (CmListener) listenThere();
-        hangBeforeItIsReady();
-        PendingConnect pending = connectFromHere(listener);
-        awaitReached();
+        PendingConnect pending = connectUntilItHangs(listener);
         transport.close();
         assertEquals(Reason.RESOURCES, pending.failure().reason());
         goOn.countDown();
