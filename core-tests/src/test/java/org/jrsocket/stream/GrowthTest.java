@@ -4,9 +4,12 @@
  */
 package org.jrsocket.stream;
 
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -21,6 +24,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.stream.HookedVerbs.Point;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
@@ -436,5 +441,67 @@ class GrowthTest extends RawPeerTests {
         } catch (IOException e) {
             throw new AssertionError(e);
         }
+    }
+
+    // ---- a device that refuses ----
+
+    /** From now on, as where a cgroup for RDMA allows no more objects. Returns the count of refusals. */
+    private AtomicInteger refuseRegistrations() {
+        AtomicInteger refused = new AtomicInteger();
+        hooked.hook = (at, cookie) -> {
+            if (at == Point.BEFORE_REGISTER) {
+                refused.incrementAndGet();
+                GrowthTest.<RuntimeException>refuse();
+            }
+        };
+        return refused;
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <E extends Exception> void refuse() throws E {
+        throw (E) new ErrnoException("ibv_reg_mr", "for this test", Errno.EAGAIN);
+    }
+
+    /** Each is a call of the kernel, and one of them may take the device long. */
+    @Test
+    void shouldAskLessOftenTheLongerTheDeviceRefuses() throws Exception {
+        Slabs slabs = pair().client.core().endpoint.slabs;
+        AtomicInteger refused = refuseRegistrations();
+        long start = System.nanoTime();
+        long millis;
+        do {
+            assertNull(slabs.register(4096, 4096, false));
+            millis = NANOSECONDS.toMillis(System.nanoTime() - start);
+        } while (millis < 400);
+        // After the first refusal it pauses for 20 ms, then for 40 ms, and so on.
+        long least = 20L * ((1L << refused.get() - 1) - 1);
+        assertTrue(least <= millis, () -> refused + " times");
+    }
+
+    @Test
+    void shouldAskAgainWhenTheDeviceHasGivenSome() throws Exception {
+        Slabs slabs = pair().client.core().endpoint.slabs;
+        AtomicInteger refused = refuseRegistrations();
+        RawPeer.await(() -> slabs.register(4096, 4096, false) == null && refused.get() == 4, () -> "not asked");
+        hooked.hook = (at, cookie) -> {};
+        RawPeer.await(() -> slabs.register(4096, 4096, false) != null, () -> "not asked again");
+        assertNotNull(slabs.register(4096, 4096, false));
+    }
+
+    @Test
+    void shouldWarnThatTheDeviceAllowsNoMore() throws Exception {
+        StreamPair p = pair();
+        refuseRegistrations();
+        List<String> warnings = warningsIn(() -> {
+            Future<Integer> writer = writes(p.client, 100_000);
+            assertArrayEquals(bytes(100_000), read(p.server, 100_000));
+            writer.get();
+            awaitReapers(p.client.core().endpoint.device);
+        });
+        assertEquals(1, warnings.size(), warnings::toString);
+        String warning = "connections over lo0 stay smaller than they would be, for lack of room (ibv_reg_mr (for this"
+                + " test): Resource temporarily unavailable); the device, or rdma.max of this process's cgroup"
+                + " (hca_object), allows no more. Further ones are logged at debug level only.";
+        assertTrue(warnings.get(0).endsWith(warning), warnings::toString);
     }
 }

@@ -22,6 +22,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
@@ -231,6 +232,18 @@ abstract class RawPeerTests {
             bytes[i] = (byte) (i * 31 + (i >> 8));
         }
         return bytes;
+    }
+
+    /** Returns once the reapers have done what they had to do: each of their threads has come here. */
+    final void awaitReapers(Device device) {
+        CountDownLatch here = new CountDownLatch(Reapers.MOST);
+        for (int i = 0; i < Reapers.MOST; i++) {
+            transport.reapers.reap(device, () -> {
+                here.countDown();
+                Threads.await(here, PATIENCE);
+            });
+        }
+        assertTrue(Threads.await(here, PATIENCE));
     }
 
     interface Body {

@@ -13,11 +13,9 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.stream.HookedVerbs.Point;
-import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.Test;
@@ -313,18 +311,6 @@ class StreamMemoryTest extends RawPeerTests {
             fillAndRead(p);
             assertEquals(before, p.server.registeredBytes(), "after " + i);
         }
-    }
-
-    /** Returns once all has been freed that was to be freed: each of the threads that do this has come here. */
-    private void awaitReapers(Device device) {
-        CountDownLatch here = new CountDownLatch(Reapers.MOST);
-        for (int i = 0; i < Reapers.MOST; i++) {
-            transport.reapers.reap(device, () -> {
-                here.countDown();
-                Threads.await(here, PATIENCE);
-            });
-        }
-        assertTrue(Threads.await(here, PATIENCE));
     }
 
     /** Uses up all that was granted, and reads it: then receive memory grows, once. */

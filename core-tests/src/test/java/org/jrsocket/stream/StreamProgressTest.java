@@ -10,9 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import org.jrsocket.stream.StreamProgress.Wait;
-import org.jrsocket.verbs.Device;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -106,18 +104,6 @@ class StreamProgressTest extends RawPeerTests {
                                 + " (memory.registered=" + kib + " is used up: " + kib + " registered, "),
                 warnings::toString);
         assertTrue(warnings.get(0).contains("; raise memory.registered."), warnings::toString);
-    }
-
-    /** Returns once they have done what they had: each of the threads has come here. */
-    private void awaitReapers(Device device) {
-        CountDownLatch here = new CountDownLatch(Reapers.MOST);
-        for (int i = 0; i < Reapers.MOST; i++) {
-            transport.reapers.reap(device, () -> {
-                here.countDown();
-                Threads.await(here, PATIENCE);
-            });
-        }
-        assertTrue(Threads.await(here, PATIENCE));
     }
 
     @Test

@@ -105,16 +105,10 @@ final class Endpoint {
             }
         } catch (IOException | RuntimeException | Error e) {
             freeQueues();
-            if (MemoryBudget.isLack(e)) {
-                throw new IOException(
-                        "no memory for another connection on " + device.name() + " (" + e.getMessage() + "); "
-                                + MemoryBudget.remedy(e),
-                        e);
-            }
             if (MemoryBudget.isLackOfObjects(e)) {
                 throw new IOException(
-                        "no room for another connection on " + device.name() + " (" + e.getMessage()
-                                + "); the device, or rdma.max of this process's cgroup (hca_object), allows no more",
+                        "no " + (MemoryBudget.isLack(e) ? "memory" : "room") + " for another connection on "
+                                + device.name() + " (" + e.getMessage() + "); " + MemoryBudget.remedy(e),
                         e);
             }
             throw e;

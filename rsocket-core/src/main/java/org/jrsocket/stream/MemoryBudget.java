@@ -96,10 +96,13 @@ final class MemoryBudget {
         return isLack(e) || e instanceof ErrnoException v && v.errno() == Errno.EAGAIN;
     }
 
-    /** Returns what to do about a {@linkplain #isLack lack of memory}, for people. */
+    /** Returns what to do about a {@linkplain #isLackOfObjects lack of memory or objects}, for people. */
     static String remedy(Throwable lack) {
         if (lack instanceof UsedUp) {
             return "raise memory.registered";
+        }
+        if (!isLack(lack)) {
+            return "the device, or rdma.max of this process's cgroup (hca_object), allows no more";
         }
         MemlockLimit limit = MemlockLimit.ofThisProcess(); // how much was in use just before is not known any more
         return limit.mayApply()

@@ -36,8 +36,10 @@ final class Slabs implements SlabSource {
 
     private static final Logger LOG = LoggerFactory.getLogger(Slabs.class);
 
-    /** How long after a refusal no request for as much is made. */
-    private static final long REFUSED_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+    /** How long after a refusal no request for as much is made: twice as long after each that follows. */
+    private static final long SHORTEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+    private static final long LONGEST_PAUSE_NANOS = 128 * SHORTEST_PAUSE_NANOS;
 
     private final Verbs verbs;
     private final Device device;
@@ -62,6 +64,7 @@ final class Slabs implements SlabSource {
     private final AtomicLong grownBytes = new AtomicLong(); // of both
     private volatile int refused = Integer.MAX_VALUE; // requests of so many bytes or more
     private volatile long refusedAt;
+    private volatile long pauseNanos = SHORTEST_PAUSE_NANOS; // written with the monitor
 
     /** @param reapers what ends registrations, and logs: a logger must not be called with the stream's lock */
     Slabs(Verbs verbs, Device device, Pd pd, MemoryBudget budget, Consumer<Runnable> reapers) {
@@ -188,7 +191,7 @@ final class Slabs implements SlabSource {
     // ---- without it ----
 
     private boolean isRefused(int size) {
-        return size >= refused && System.nanoTime() - refusedAt < REFUSED_NANOS;
+        return size >= refused && System.nanoTime() - refusedAt < pauseNanos;
     }
 
     private static int inPages(int bytes) {
@@ -197,11 +200,20 @@ final class Slabs implements SlabSource {
 
     /** Registers a slab of {@code bytes}, or a smaller one; returns null if there is no more memory. */
     synchronized RegisteredSlab register(int bytes, int least, boolean remote) {
+        boolean asked = false;
         for (int size = bytes; size >= Math.max(least, NativeMemory.PAGE); size /= 2) {
-            RegisteredSlab slab = over || isRefused(inPages(size)) ? null : register(inPages(size), remote);
+            if (over || isRefused(inPages(size))) {
+                continue;
+            }
+            asked = true;
+            RegisteredSlab slab = register(inPages(size), remote);
             if (slab != null) {
+                pauseNanos = SHORTEST_PAUSE_NANOS;
                 return slab;
             }
+        }
+        if (asked) {
+            pauseNanos = Math.min(2 * pauseNanos, LONGEST_PAUSE_NANOS);
         }
         return null;
     }
@@ -238,7 +250,7 @@ final class Slabs implements SlabSource {
         refusedAt = System.nanoTime();
         refused = cause == null && budget.used() >= budget.most() ? 0 : size;
         budget.reportShortage();
-        boolean first = (cause == null || MemoryBudget.isLack(cause)) && budget.isToBeTold();
+        boolean first = (cause == null || MemoryBudget.isLackOfObjects(cause)) && budget.isToBeTold();
         if (first || LOG.isDebugEnabled()) { // else the text would be built for nothing, perhaps without heap for it
             tell(first, size, cause);
         }
@@ -257,9 +269,10 @@ final class Slabs implements SlabSource {
     private void log(boolean first, int size, Throwable why) {
         if (first) {
             LOG.warn(
-                    "connections over {} stay smaller than they would be, for lack of memory ({}); {}. Further ones are"
-                            + " logged at debug level only.",
+                    "connections over {} stay smaller than they would be, for lack of {} ({}); {}. Further ones are logged"
+                            + " at debug level only.",
                     device.name(),
+                    MemoryBudget.isLack(why) ? "memory" : "room",
                     why.getMessage(),
                     MemoryBudget.remedy(why));
         }
