@@ -211,13 +211,27 @@ public class NativeLibraryTest {
 
     @Test
     void shouldNameThePropertyWhenTheFolderIsNoexec() {
+        String before = System.getProperty(NativeLibrary.LIBRARY_PROPERTY); // set under a checker of memory
+        try {
+            System.clearProperty(NativeLibrary.LIBRARY_PROPERTY);
+            assertNoexec(NativeLibrary.DIR_PROPERTY);
+            System.setProperty(NativeLibrary.LIBRARY_PROPERTY, "/tmp/libjrsocket123.so");
+            assertNoexec(NativeLibrary.LIBRARY_PROPERTY);
+        } finally {
+            if (before == null) {
+                System.clearProperty(NativeLibrary.LIBRARY_PROPERTY);
+            } else {
+                System.setProperty(NativeLibrary.LIBRARY_PROPERTY, before);
+            }
+        }
+    }
+
+    private static void assertNoexec(String property) {
         Path copy = Path.of("/tmp/libjrsocket123.so");
-        String message = LINKED.explain(copy, copy + ": " + copy + ": failed to map segment from shared object");
         assertEquals(
                 "failed to map segment from shared object: /tmp may be mounted noexec: choose another folder with -D"
-                        + NativeLibrary.DIR_PROPERTY
-                        + "; if it is not, a limit on memory or a security module (SELinux) forbids it",
-                message);
+                        + property + "; if it is not, a limit on memory or a security module (SELinux) forbids it",
+                LINKED.explain(copy, copy + ": " + copy + ": failed to map segment from shared object"));
     }
 
     @Test

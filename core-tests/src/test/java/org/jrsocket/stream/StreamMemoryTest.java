@@ -116,7 +116,12 @@ class StreamMemoryTest extends RawPeerTests {
         stream(p, 16 << 20);
         int granted = p.client.write(ByteBuffer.allocate(1 << 20));
         RawPeer.await(
-                () -> p.client.core().out.acknowledged() == p.client.core().out.written(), () -> "not sent");
+                () -> {
+                    p.client.poll(); // else only a sweep would, seconds later
+                    return p.client.core().out.acknowledged()
+                            == p.client.core().out.written();
+                },
+                () -> "not sent");
         for (int rounds = 0; rounds < 30; rounds++) {
             p.client.core().sweep.look();
         }
