@@ -100,4 +100,70 @@ class DeviceThreadsTest {
         assertTrue(others.end(PATIENCE));
         assertEquals(2, ran.get());
     }
+
+    /** Its last thread is then the only one that can run it. */
+    @Test
+    void shouldRunWhatItHasTakenThoughATaskFailsWhereNoThreadCanBeCreated() {
+        CountDownLatch goOn = new CountDownLatch(1);
+        assertTrue(threads.execute(null, () -> {
+            Threads.await(goOn, PATIENCE);
+            throw new IllegalStateException("says a test");
+        }));
+        poor = true;
+        assertTrue(isTaken());
+        goOn.countDown();
+        RawPeer.await(() -> ran.get() == 1, () -> "not run");
+    }
+
+    /** The second task comes while the only thread is being created, which then fails. */
+    @Test
+    void shouldNotTakeATaskForAThreadThatIsNeverCreated() throws Exception {
+        CountDownLatch creating = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        DeviceThreads others = new DeviceThreads(
+                "test",
+                1,
+                (name, task) -> {
+                    creating.countDown();
+                    Threads.await(goOn, PATIENCE);
+                    throw new OutOfMemoryError("unable to create native thread: possibly out of memory");
+                },
+                now::get);
+        AtomicInteger taken = new AtomicInteger();
+        Runnable gives = () -> {
+            try {
+                others.execute(null, ran::incrementAndGet);
+                taken.incrementAndGet();
+            } catch (OutOfMemoryError e) {
+                // refused, which is right
+            }
+        };
+        Thread first = new Thread(gives, "first");
+        first.start();
+        creating.await();
+        Thread second = new Thread(gives, "second");
+        second.start();
+        RawPeer.await(
+                () -> second.getState() == Thread.State.BLOCKED || !second.isAlive(), () -> "it goes on for ever");
+        goOn.countDown();
+        first.join();
+        second.join();
+        assertTrue(others.end(PATIENCE), "a task without a thread");
+        assertEquals(taken.get(), ran.get());
+    }
+
+    @Test
+    void shouldKeepTheInterruptOfATaskFromTheNext() throws Exception {
+        DeviceThreads others = new DeviceThreads("test", 1);
+        CountDownLatch given = new CountDownLatch(1);
+        AtomicInteger interrupted = new AtomicInteger();
+        others.execute(null, () -> {
+            Threads.await(given, PATIENCE);
+            Thread.currentThread().interrupt();
+        });
+        others.execute(null, () -> interrupted.set(Thread.interrupted() ? 2 : 1));
+        given.countDown();
+        assertTrue(others.end(PATIENCE));
+        assertEquals(1, interrupted.get());
+    }
 }

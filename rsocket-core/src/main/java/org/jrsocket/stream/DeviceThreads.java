@@ -7,14 +7,17 @@ package org.jrsocket.stream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
 import java.util.WeakHashMap;
-import java.util.concurrent.LinkedTransferQueue;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
 import org.jrsocket.verbs.Device;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Threads that call the kernel and wait for a device. One whose firmware does not answer can take a minute, so each
@@ -23,6 +26,11 @@ import org.jrsocket.verbs.Device;
  */
 final class DeviceThreads {
 
+    private static final Logger LOG = LoggerFactory.getLogger(DeviceThreads.class);
+
+    /** How long a thread waits for something to do. */
+    private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
     /** The pause after a thread could not be created: the JVM prints a line on stdout for each try. */
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -30,7 +38,7 @@ final class DeviceThreads {
     private final int most;
     private final BiFunction<String, Runnable, Thread> makes;
     private final LongSupplier clock;
-    private final ThreadLocal<Boolean> current = ThreadLocal.withInitial(() -> false);
+    private final Set<Thread> all = ConcurrentHashMap.newKeySet();
     private final Pool ofNone;
 
     // Guarded by this.
@@ -54,60 +62,140 @@ final class DeviceThreads {
         ofNone = new Pool(name);
     }
 
-    /** The threads of one device. Where no more can be created, those that there are do the work. */
-    private final class Pool {
-        private final ThreadPoolExecutor threads;
-        private volatile boolean refused; // the last thread could not be created; written after the next
-        private volatile long refusedAt;
+    /**
+     * The threads of one device. Where no more can be created, those that there are do the work. A task is taken, a
+     * thread created, and the end of one decided with the lock held. So there is no task without a thread, and none
+     * that was refused is run. (The JDK's pools promise neither once a thread cannot be created.)
+     */
+    private final class Pool implements Runnable {
+        private final String withName;
+
+        // Guarded by this.
+        private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>(); // loses none where memory is lacking
+        private int waiting; // tasks
+        private int workers;
+        private int idle; // of them
+        private boolean shut;
+        private boolean refused; // the last thread could not be created
+        private long refusedAt;
 
         Pool(String withName) {
-            threads = new ThreadPoolExecutor(
-                    most,
-                    most,
-                    10,
-                    TimeUnit.SECONDS,
-                    new LinkedTransferQueue<>(), // without locks, whose waiters might interrupt themselves
-                    run -> makes.apply(withName, () -> {
-                        current.set(true);
-                        run.run();
-                    }));
-            threads.allowCoreThreadTimeOut(true);
+            this.withName = withName;
         }
 
-        void execute(Runnable task) {
+        /** Returns false if there are to be no more tasks. */
+        synchronized boolean execute(Runnable task) {
+            if (shut) {
+                return false;
+            }
+            tasks.add(task);
+            waiting++;
+            if (waiting <= idle) {
+                notify();
+            } else if (workers < most) {
+                boolean taken = false;
+                try {
+                    create();
+                    taken = true;
+                } finally {
+                    if (!taken) { // there is no thread, so this is the only task
+                        tasks.clear();
+                        waiting = 0;
+                    }
+                }
+            }
+            return true;
+        }
+
+        /** Creates a thread. Throws what prevents that if there is no other. */
+        private void create() {
             if (refused && clock.getAsLong() - refusedAt < PAUSE_NANOS) {
-                if (!queue(task)) {
+                if (workers == 0) {
                     throw new OutOfMemoryError("unable to create native thread, less than a second ago");
                 }
                 return;
             }
+            Thread fresh = null;
             try {
-                threads.execute(task);
-                if (refused) {
-                    refused = false;
+                fresh = makes.apply(withName, this);
+                all.add(fresh);
+                fresh.start();
+                workers++;
+                refused = false;
+            } catch (RuntimeException | Error e) {
+                if (fresh != null) {
+                    all.remove(fresh);
                 }
-            } catch (OutOfMemoryError e) {
                 if (String.valueOf(e.getMessage()).contains("native thread")) {
                     refusedAt = clock.getAsLong();
                     refused = true;
-                    if (queue(task)) {
-                        return;
-                    }
                 }
-                throw e;
+                if (workers == 0) {
+                    throw e;
+                }
             }
         }
 
-        /** Leaves it to a thread that there is. Returns false if there is none. */
-        private boolean queue(Runnable task) {
-            if (threads.getPoolSize() == 0) {
-                return false;
+        @Override
+        public void run() {
+            for (Runnable task = next(); task != null; task = next()) {
+                run(task);
             }
-            threads.getQueue().add(task);
-            if (threads.isShutdown() && threads.remove(task)) {
-                throw new RejectedExecutionException();
+            all.remove(Thread.currentThread());
+        }
+
+        private void run(Runnable task) {
+            try {
+                task.run();
+            } catch (Throwable t) {
+                survive(t);
             }
-            return threads.getPoolSize() > 0 || !threads.remove(task); // the last one may have ended just now
+        }
+
+        private void survive(Throwable cause) {
+            try {
+                LOG.error("a task of a thread {} failed", withName, cause);
+            } catch (Throwable t) {
+                // it cannot be reported anywhere
+            }
+        }
+
+        /** Waits for a task. Returns null if the thread is to end. */
+        private synchronized Runnable next() {
+            long start = System.nanoTime();
+            while (waiting == 0) {
+                long left = IDLE_NANOS - (System.nanoTime() - start);
+                if (shut || left <= 0) {
+                    workers--;
+                    notifyAll(); // whoever waits for the end
+                    return null;
+                }
+                idle++;
+                try {
+                    TimeUnit.NANOSECONDS.timedWait(this, left);
+                } catch (InterruptedException e) {
+                    // left over from a task
+                } finally {
+                    idle--;
+                }
+            }
+            waiting--;
+            Thread.interrupted(); // what the last task has left is not for the next
+            return tasks.poll();
+        }
+
+        synchronized void shut() {
+            shut = true;
+            notifyAll();
+        }
+
+        /** Waits until no thread is left. Returns false if some are after {@code nanos}. */
+        synchronized boolean awaitEnd(long nanos) throws InterruptedException {
+            long start = System.nanoTime();
+            for (long left = nanos; workers > 0 && left > 0; left = nanos - (System.nanoTime() - start)) {
+                TimeUnit.NANOSECONDS.timedWait(this, left);
+            }
+            return workers == 0;
         }
     }
 
@@ -116,20 +204,10 @@ final class DeviceThreads {
      *
      * @param device the device that it may have to wait for; null if none or unknown
      * @return false if these threads have ended
-     * @throws OutOfMemoryError if there is no memory, or no thread and none can be created; the task is not run then,
-     *     unless the last thread ended at the same moment
+     * @throws OutOfMemoryError if there is no memory, or no thread and none can be created; the task is not run then
      */
     boolean execute(Device device, Runnable task) {
-        Pool pool = of(device);
-        if (pool.threads.isShutdown()) {
-            return false;
-        }
-        try {
-            pool.execute(task);
-            return true;
-        } catch (RejectedExecutionException e) { // in the meantime
-            return false;
-        }
+        return of(device).execute(task);
     }
 
     private Pool of(Device device) {
@@ -151,7 +229,7 @@ final class DeviceThreads {
 
     /** Returns whether the caller is one of them. */
     boolean isCurrent() {
-        return current.get();
+        return all.contains(Thread.currentThread());
     }
 
     /**
@@ -161,18 +239,18 @@ final class DeviceThreads {
      */
     boolean end(long nanos) {
         long start = System.nanoTime();
-        List<Pool> all;
+        List<Pool> pools;
         synchronized (this) {
             ended = true;
-            all = new ArrayList<>(ofDevices.values());
+            pools = new ArrayList<>(ofDevices.values());
         }
-        all.add(ofNone);
-        all.forEach(pool -> pool.threads.shutdown());
+        pools.add(ofNone);
+        pools.forEach(Pool::shut);
         boolean done = true;
         boolean interrupted = false;
-        for (int i = 0; i < all.size(); ) {
+        for (int i = 0; i < pools.size(); ) {
             try {
-                done &= all.get(i).threads.awaitTermination(nanos - (System.nanoTime() - start), TimeUnit.NANOSECONDS);
+                done &= pools.get(i).awaitEnd(nanos - (System.nanoTime() - start));
                 i++;
             } catch (InterruptedException e) {
                 interrupted = true;

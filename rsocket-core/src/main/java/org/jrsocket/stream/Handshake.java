@@ -35,7 +35,6 @@ final class Handshake implements CmHandler {
     private final CmId request;
     private final ConnData peer;
     private final Runnable handOver = this::made;
-    private final AtomicBoolean claimed = new AtomicBoolean(); // by the maker, or by who could not get one
     private final AtomicBoolean handedOver = new AtomicBoolean();
 
     // Written by the maker, before the service thread runs what it hands over.
@@ -67,18 +66,13 @@ final class Handshake implements CmHandler {
                 made();
             }
         } catch (RuntimeException | Error e) { // no memory, or no thread
-            if (claimed.compareAndSet(false, true)) { // else a maker has it all the same
-                failure = e;
-                made();
-            }
+            failure = e;
+            made();
         }
     }
 
     /** Runs on a maker. */
     private void make() {
-        if (!claimed.compareAndSet(false, true)) { // it was queued although there was no thread, and then refused
-            return;
-        }
         try {
             answer();
         } catch (IOException | RuntimeException | Error e) {

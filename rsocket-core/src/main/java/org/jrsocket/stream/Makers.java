@@ -41,7 +41,7 @@ final class Makers {
      * Has {@code task} run soon, on a thread of the device's.
      *
      * @return false if the transport is closing
-     * @throws OutOfMemoryError if there is no memory, or no thread can be created; most probably the task is not run
+     * @throws OutOfMemoryError if there is no memory, or no thread can be created; the task is not run then
      */
     boolean execute(Device device, Runnable task) {
         return threads.execute(device, new Work(device, task));
