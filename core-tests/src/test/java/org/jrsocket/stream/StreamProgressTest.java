@@ -127,4 +127,19 @@ class StreamProgressTest extends RawPeerTests {
         l.stream().poll();
         assertEquals(0, StreamProgress.of(l.stream()).silentSeconds());
     }
+
+    /** Nobody looks any more. */
+    @Test
+    void shouldNotTellOfSilenceOnceAStreamHasFailed() throws Exception {
+        Link l = link(Role.PASSIVE);
+        verbs.faults().holdAcks(true);
+        l.stream().write(ByteBuffer.allocate(10_000));
+        for (int i = 0; i < 3; i++) {
+            assertTrue(l.stream().core().sweep.look());
+        }
+        assertEquals(6, StreamProgress.of(l.stream()).silentSeconds());
+        l.stream().core().effects().queueFailed("says a test");
+        assertEquals(0, StreamProgress.of(l.stream()).silentSeconds());
+        verbs.faults().holdAcks(false);
+    }
 }

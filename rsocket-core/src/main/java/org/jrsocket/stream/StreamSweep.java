@@ -43,7 +43,8 @@ final class StreamSweep {
 
     /** Returns for how long the device has been {@linkplain DeviceSilence silent}. Called with the core's lock held. */
     long silentSeconds() {
-        return silence.seconds(core.out);
+        boolean looks = !core.phase.isFreed() && !core.peerGone && core.failure == null;
+        return looks ? silence.seconds(core.out) : 0; // the last look was before the end
     }
 
     /**
