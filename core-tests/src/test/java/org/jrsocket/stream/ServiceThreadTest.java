@@ -6,6 +6,7 @@ package org.jrsocket.stream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -126,5 +127,41 @@ class ServiceThreadTest {
         assertEquals(1, places.get());
         assertTrue(service.stop(TimeUnit.SECONDS.toNanos(50)));
         assertEquals(0, service.timersLaterThan(-TimeUnit.HOURS.toNanos(1)));
+    }
+
+    /** Otherwise what it does again and again would end for good. */
+    @Test
+    void shouldWaitForMemoryForATimerOfItsOwn() throws Exception {
+        AtomicInteger refusals = new AtomicInteger(3);
+        service.timers().afterPlacing(() -> {
+            if (refusals.getAndDecrement() > 0) {
+                throw new OutOfMemoryError("says a test");
+            }
+        });
+        AtomicInteger ran = new AtomicInteger();
+        CountDownLatch last = new CountDownLatch(1);
+        service.execute(() -> {
+            service.schedule(ran::incrementAndGet, 0);
+            service.schedule(last::countDown, 0);
+        });
+        assertTrue(last.await(50, TimeUnit.SECONDS));
+        assertEquals(1, ran.get());
+        assertTrue(service.stop(TimeUnit.SECONDS.toNanos(50)));
+    }
+
+    /** Whoever wanted it does something else instead. */
+    @Test
+    void shouldNotRunATimerForWhichMemoryWasLacking() throws Exception {
+        service.timers().afterPlacing(() -> {
+            throw new OutOfMemoryError("says a test");
+        });
+        AtomicInteger ran = new AtomicInteger();
+        assertThrows(OutOfMemoryError.class, () -> service.schedule(ran::incrementAndGet, 0));
+        service.timers().afterPlacing(() -> {});
+        CountDownLatch last = new CountDownLatch(1);
+        service.schedule(last::countDown, 0);
+        assertTrue(last.await(50, TimeUnit.SECONDS));
+        assertEquals(0, ran.get());
+        assertTrue(service.stop(TimeUnit.SECONDS.toNanos(50)));
     }
 }

@@ -29,7 +29,9 @@ final class ExpectedListener implements RdmaListener {
     private final StreamConfig config;
     private final ServiceLoop service;
 
-    private final Runnable ended = this::ready;
+    // Made now: without memory for them nobody would look any more, or hear of a connection.
+    private final Runnable look = this::look;
+    private final Runnable ready = this::ready;
     private volatile Runnable action; // null: none
     private RdmaListener listener; // guarded by this, as the next; null until it listens
     private ServiceLoop.Timer timer; // null if RDMA had ended by then
@@ -50,13 +52,13 @@ final class ExpectedListener implements RdmaListener {
         this.backlog = backlog;
         this.config = config;
         this.service = context.rdma().service();
-        context.atEnd(ended); // who waits has to look for TCP connections itself then
+        context.atEnd(ready); // who waits has to look for TCP connections itself then
         lookLater();
     }
 
     private synchronized void lookLater() {
         if (!closed && !context.rdma().isOver()) {
-            timer = service.schedule(this::look, TransportHolder.LOOK_NANOS);
+            timer = service.schedule(look, TransportHolder.LOOK_NANOS);
         }
     }
 
@@ -110,7 +112,7 @@ final class ExpectedListener implements RdmaListener {
             }
         }
         if (current() == found) {
-            found.onReady(this::ready);
+            found.onReady(ready);
             LOG.info("listening on {} over RDMA, too, from now on or as soon as nobody else has the port", local);
         } else {
             found.close();
@@ -144,13 +146,13 @@ final class ExpectedListener implements RdmaListener {
         action = newAction;
         RdmaListener present = current();
         if (present != null && newAction != null) {
-            present.onReady(this::ready); // which runs it now, if streams are waiting
+            present.onReady(ready); // which runs it now, if streams are waiting
         }
     }
 
     @Override
     public void close() {
-        context.notAtEnd(ended);
+        context.notAtEnd(ready);
         RdmaListener present;
         synchronized (this) {
             closed = true;

@@ -36,6 +36,7 @@ final class Closings {
     private static final int FAR_TOO_MANY = 16;
 
     private final ServiceLoop service;
+    private final Runnable look = this::look; // made now: without memory for it no close would be looked at any more
     private final LimitedLog log = new LimitedLog(LOG);
     private final Set<RdmaStream> streams = new LinkedHashSet<>(); // the oldest first
     private boolean lookDue; // a timer is set
@@ -66,7 +67,7 @@ final class Closings {
 
     private void lookLater() {
         if (!lookDue) {
-            service.schedule(this::look, LOOK_NANOS);
+            service.schedule(look, LOOK_NANOS);
             lookDue = true; // only now: if the timer could not be created, the next call creates it
         }
     }

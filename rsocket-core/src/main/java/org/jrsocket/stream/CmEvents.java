@@ -34,6 +34,7 @@ final class CmEvents {
     private final ServiceThread service;
     private final OpenDevices devices;
     private final ServiceThread.SteadyWatch watch;
+    private final Runnable arm = this::arm; // made now, as it is needed where memory is lacking
     private volatile boolean over; // no id is left, except those of streams
     private boolean destroyed; // guarded by this
 
@@ -123,7 +124,7 @@ final class CmEvents {
     }
 
     private void pause() {
-        service.schedule(this::arm, RETRY_NANOS);
+        service.schedule(arm, RETRY_NANOS);
         try {
             watch.pause();
         } catch (IOException e) {

@@ -45,6 +45,10 @@ final class Farewells {
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final RdmaTransport transport;
+    // Made now: where memory is lacking for them, nobody would look again.
+    private final Runnable look = this::look;
+    private final Runnable lookNow = this::lookNow;
+
     private final Set<Farewell> waiting = ConcurrentHashMap.newKeySet();
     /** Those of them that no reaper has been told to say yet. */
     private final Set<Farewell> unsaid = ConcurrentHashMap.newKeySet();
@@ -102,7 +106,7 @@ final class Farewells {
         if (others) {
             lookLater();
         } else {
-            transport.reap(this::look);
+            transport.reap(look);
         }
     }
 
@@ -132,7 +136,7 @@ final class Farewells {
     private void lookLater() {
         if (!over && looksLater.compareAndSet(false, true)) {
             try {
-                transport.service().schedule(this::lookNow, LOOK_NANOS);
+                transport.service().schedule(lookNow, LOOK_NANOS);
             } catch (OutOfMemoryError e) {
                 looksLater.set(false);
                 throw e;
@@ -143,7 +147,7 @@ final class Farewells {
     private void lookNow() {
         looksLater.set(false);
         try {
-            transport.reap(this::look);
+            transport.reap(look);
         } catch (OutOfMemoryError e) {
             lookLater();
         }

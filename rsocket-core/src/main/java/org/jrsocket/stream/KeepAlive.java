@@ -13,6 +13,7 @@ final class KeepAlive {
 
     private final ServiceLoop service;
     private final Runnable probe;
+    private final Runnable due = this::due; // made now: without memory for it the probes would end
 
     // Guarded by this.
     private ServiceLoop.Timer next;
@@ -30,7 +31,7 @@ final class KeepAlive {
         stop();
         intervalNanos = nanos;
         if (nanos > 0 && !over) {
-            next = service.schedule(this::due, nanos);
+            next = service.schedule(due, nanos);
         }
     }
 
@@ -63,7 +64,7 @@ final class KeepAlive {
 
     private synchronized void again() {
         if (next == null && intervalNanos > 0 && !over) { // unless it was changed in the meantime
-            next = service.schedule(this::due, intervalNanos);
+            next = service.schedule(due, intervalNanos);
         }
     }
 }

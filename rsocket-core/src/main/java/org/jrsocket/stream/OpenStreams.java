@@ -31,6 +31,7 @@ final class OpenStreams {
     private static final long MOST_AT_ONCE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final ServiceLoop service;
+    private final Runnable sweep = this::sweep; // made now: without memory for it the sweeps would end
     private final Set<RdmaStream> streams = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean sweeping = new AtomicBoolean();
 
@@ -53,7 +54,7 @@ final class OpenStreams {
         }
         boolean scheduled = false;
         try {
-            service.schedule(this::sweep, SWEEP_NANOS);
+            service.schedule(sweep, SWEEP_NANOS);
             scheduled = true;
         } finally {
             if (!scheduled) { // the next stream tries again

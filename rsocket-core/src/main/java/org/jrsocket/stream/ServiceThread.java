@@ -6,16 +6,14 @@ package org.jrsocket.stream;
 
 import java.io.IOException;
 import java.util.Map;
-import java.util.NavigableSet;
-import java.util.NoSuchElementException;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiFunction;
+import java.util.function.Consumer;
 import org.jrsocket.os.Epoll;
 import org.jrsocket.os.EventFd;
 import org.slf4j.Logger;
@@ -33,63 +31,20 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
     private static final int BATCH = 64;
     private static final long WAKE = 0;
     private static final long STUCK_NANOS = TimeUnit.SECONDS.toNanos(1);
-    /** The pause after a turn that failed; the next may fail as well. */
+    /** The pause after something that failed; the next try may fail as well. */
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
-
-    /** A timer. A cancelled one lets go of its task, and of its place among the others, at once. */
-    private final class Due implements Timer, Comparable<Due> {
-        private final long deadline;
-        private final long order;
-        private volatile Runnable task;
-
-        Due(long deadline, long order, Runnable task) {
-            this.deadline = deadline;
-            this.order = order;
-            this.task = task;
-        }
-
-        @Override
-        public void cancel() {
-            task = null;
-            giveUpPlace();
-        }
-
-        private void giveUpPlace() {
-            try {
-                timers.remove(this);
-            } catch (OutOfMemoryError e) {
-                // Removing takes a little memory. It has no task any more, and the service thread tries again.
-            }
-        }
-
-        /** Runs it, unless it was cancelled, and only then removes it: it must not be lost for lack of memory. */
-        private void fire() {
-            Runnable due = task;
-            task = null;
-            if (due != null) {
-                call(due);
-            }
-            timers.remove(this);
-        }
-
-        @Override
-        public int compareTo(Due other) {
-            int byTime = Long.signum(deadline - other.deadline);
-            return byTime != 0 ? byTime : Long.compare(order, other.order);
-        }
-    }
 
     private final Epoll epoll;
     private final EventFd wake;
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final Map<Long, FdWatch> watches = new ConcurrentHashMap<>();
     private final AtomicLong nextId = new AtomicLong(WAKE + 1);
-    /** Whoever schedules a timer also makes its place, because without memory for that the timer would be lost here. */
-    private final NavigableSet<Due> timers = new ConcurrentSkipListSet<>();
+    private final ServiceTimers timers = new ServiceTimers();
 
     private final Thread thread;
     private final Leftovers leftovers = new Leftovers(this);
     private final Runnable round = leftovers::round;
+    private final Consumer<Runnable> calls = this::call;
     private long lastRound = System.nanoTime(); // of the leftovers; service thread only
     private volatile boolean sleeping;
     private volatile boolean calling;
@@ -136,12 +91,28 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
         }
     }
 
+    /**
+     * Schedules. On the service thread, this waits until there is memory for it: what is done again and again would
+     * otherwise end for good.
+     */
     @Override
     public Timer schedule(Runnable task, long nanos) {
-        Due due = new Due(System.nanoTime() + nanos, nextId.getAndIncrement(), task);
-        timers.add(due);
-        wake();
-        return due;
+        while (true) {
+            try {
+                Timer timer = timers.add(task, nanos);
+                wake();
+                return timer;
+            } catch (OutOfMemoryError e) {
+                if (!isCurrent() || stopped) {
+                    throw e;
+                }
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+        }
+    }
+
+    ServiceTimers timers() {
+        return timers;
     }
 
     @Override
@@ -176,7 +147,7 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
 
     /** Returns how many timers are due in {@code nanos} or later. For tests. */
     int timersLaterThan(long nanos) {
-        return timers.tailSet(new Due(System.nanoTime() + nanos, 0, null)).size();
+        return timers.laterThan(nanos);
     }
 
     @Override
@@ -278,9 +249,7 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
             call(round);
             lastRound = now;
         }
-        for (Due due = firstTimer(); due != null && due.deadline - now <= 0; due = firstTimer()) {
-            due.fire();
-        }
+        timers.run(now, calls);
     }
 
     private void runTasks() {
@@ -289,17 +258,8 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
         }
     }
 
-    private Due firstTimer() {
-        try {
-            return timers.isEmpty() ? null : timers.first();
-        } catch (NoSuchElementException e) { // it was cancelled in the meantime
-            return null;
-        }
-    }
-
     private long untilNextTimer() {
-        Due first = firstTimer();
-        long nanos = first == null ? -1 : Math.max(0, first.deadline - System.nanoTime());
+        long nanos = timers.untilNext();
         if (!leftovers.any()) {
             return nanos;
         }
