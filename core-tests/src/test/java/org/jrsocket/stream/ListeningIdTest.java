@@ -7,6 +7,7 @@ package org.jrsocket.stream;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,12 +17,24 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.stream.RdmaListener.Patience;
 import org.jrsocket.stream.RdmaListener.Patience.Next;
+import org.jrsocket.verbs.VerbsProvider;
+import org.jrsocket.verbs.loopback.LoopbackConfig;
+import org.jrsocket.verbs.loopback.LoopbackDevice;
+import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A listener that waits for its port. */
 class ListeningIdTest extends RawPeerTests {
+
+    private HookedVerbs hooked;
+
+    @Override
+    VerbsProvider wrap(LoopbackProvider provider) {
+        hooked = new HookedVerbs(provider);
+        return hooked;
+    }
 
     private RdmaListener whenFree(InetSocketAddress port, Patience patience) throws IOException {
         return later(RdmaListener.whenFree(transport, port, 50, CONFIG, Access.ALL, patience));
@@ -98,5 +111,62 @@ class ListeningIdTest extends RawPeerTests {
                 .service()
                 .execute(() -> count.complete(transport.serviceThread().timersLaterThan(0)));
         return count.get(60, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void shouldGoOnWaitingForItsPortAfterLackOfMemory() throws Exception {
+        RdmaListener taken = listen(CONFIG);
+        InetSocketAddress port = taken.localAddress();
+        AtomicBoolean once = new AtomicBoolean();
+        RdmaListener waiting = whenFree(port, () -> {
+            if (!once.getAndSet(true)) {
+                throw new OutOfMemoryError("says a test");
+            }
+            return Next.TRY;
+        });
+        RawPeer.await(once::get, () -> "it does not ask");
+        taken.close();
+        assertListens(waiting);
+    }
+
+    private LoopbackDevice plug(InetAddress there) {
+        return verbs.addDevice(new LoopbackConfig().name("pluggable"), there);
+    }
+
+    @Test
+    void shouldListenAgainThoughAnAttemptToHasFailedBadly() throws Exception {
+        InetAddress there = InetAddress.getByName("127.0.0.9");
+        LoopbackDevice device = plug(there);
+        RdmaListener listener = later(transport.listen(new InetSocketAddress(there, 0), 50, CONFIG));
+        AtomicBoolean once = new AtomicBoolean();
+        hooked.beforeBind = () -> {
+            if (!once.getAndSet(true)) {
+                throw new InternalError("says a test");
+            }
+        };
+        verbs.faults().removeDevice(device);
+        RawPeer.await(once::get, () -> "it does not try to");
+        plug(there);
+        assertListens(listener);
+    }
+
+    /** Each attempt may meet the one or the other. */
+    @Test
+    void shouldSayEachReasonOnceForWhichItCannotListen() throws Exception {
+        InetAddress there = InetAddress.getByName("127.0.0.9");
+        LoopbackDevice device = plug(there);
+        later(transport.listen(new InetSocketAddress(there, 0), 50, CONFIG));
+        AtomicInteger tries = new AtomicInteger();
+        hooked.beforeBind = () -> {
+            throw new IOException("reason " + tries.getAndIncrement() % 2);
+        };
+        List<String> warnings = warningsIn(() -> {
+            verbs.faults().removeDevice(device);
+            RawPeer.await(() -> tries.get() >= 5, () -> tries + " tries");
+        });
+        assertEquals(
+                2,
+                warnings.stream().filter(line -> line.contains("cannot listen")).count(),
+                warnings::toString);
     }
 }

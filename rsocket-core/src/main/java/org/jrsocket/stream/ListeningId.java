@@ -9,6 +9,8 @@ import java.io.IOException;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.verbs.Cm;
@@ -42,13 +44,20 @@ final class ListeningId implements AutoCloseable {
     /** The longest; with its random part that is 20 to 60 s. */
     private static final long RAREST_NANOS = TimeUnit.SECONDS.toNanos(40);
 
+    /** No more reasons than this are logged until it listens again. */
+    private static final int MOST_TOLD = 8;
+
     private final RdmaTransport transport;
     private final CmHandler listener;
+    private final Runnable tryAgain = this::untilThereIsADevice; // made now: it may be needed where memory is lacking
+    private final Runnable tryForPort = this::untilThePortIsFree; // likewise
     private volatile InetSocketAddress address;
 
-    // Service thread.
+    // Service thread; the first two are written before it knows of this.
+    private RdmaListener.Patience patience; // while somebody else may have the port
+    private long pause = AGAIN_NANOS; // before the next attempt to get it
     private String hindrance = ""; // why it does not listen
-    private String told = ""; // the last of them in the log
+    private final Set<String> told = new HashSet<>(2); // those of them that are in the log
 
     // Guarded by this.
     private CmId id; // null while there is no device, or somebody else has the port
@@ -79,9 +88,10 @@ final class ListeningId implements AutoCloseable {
     }
 
     /** Opens like {@link #open}, but later: tries for as long as {@code patience} says. */
-    void openWhenFree(InetSocketAddress local, RdmaListener.Patience patience) {
+    void openWhenFree(InetSocketAddress local, RdmaListener.Patience howLong) {
         address = local;
-        laterWhenFree(patience, AGAIN_NANOS);
+        patience = howLong;
+        laterWhenFree();
     }
 
     private CmId listen(InetSocketAddress local) throws IOException {
@@ -155,7 +165,7 @@ final class ListeningId implements AutoCloseable {
      */
     private void follow(Device now) {
         Device before;
-        boolean listens;
+        boolean listens = false;
         synchronized (this) {
             if (closed || id == null || id.getVerbs() == now || now.isLost()) {
                 return;
@@ -163,15 +173,15 @@ final class ListeningId implements AutoCloseable {
             before = id.getVerbs();
             Freeing.destroy(id);
             id = null;
-            listens = tryToListen();
         }
         try {
+            listens = tryToListen();
             LOG.warn(
                     "the {} moves from RDMA device {} to {}, which has its address now",
                     listener,
                     before.name(),
                     now.name());
-        } finally { // even if the logger throws
+        } finally { // without memory, too, or if the logger throws
             if (!listens) {
                 untilThereIsADevice();
             }
@@ -198,35 +208,38 @@ final class ListeningId implements AutoCloseable {
 
     /** Listens, or tries again later. Runs on the service thread, like the methods below. */
     private void untilThereIsADevice() {
-        if (tryToListen()) {
-            LOG.warn("the {} is listening again", listener);
-        } else if (!isClosed()) {
-            try {
+        boolean listens = false;
+        try {
+            listens = tryToListen();
+            if (!listens && !isClosed()) {
                 sayWhyNot();
-            } finally { // even if the logger throws
-                transport.service().schedule(this::untilThereIsADevice, AGAIN_NANOS);
             }
+        } finally { // without memory, too, or if the logger throws
+            if (!listens && !isClosed()) {
+                transport.service().schedule(tryAgain, AGAIN_NANOS);
+            }
+        }
+        if (listens) {
+            LOG.warn("the {} is listening again", listener);
         }
     }
 
     /** Says once that there is no device, and once that somebody else has the port by now, for example. */
     private void sayWhyNot() {
         String why = hindrance;
-        if (!why.equals(told)) {
-            told = why;
+        if (told.size() < MOST_TOLD && told.add(why)) {
             LOG.warn("the {} cannot listen over RDMA yet, and goes on trying; clients use TCP: {}", listener, why);
         }
     }
 
-    private void untilThePortIsFree(RdmaListener.Patience patience, long pause) {
-        if (isClosed()) {
-            return;
-        }
-        switch (patience.next()) {
-            case GIVE_UP -> LOG.info("the {} no longer waits for its port", listener);
-            case NOT_NOW -> laterWhenFree(patience, pause);
-            case TRY -> tryForThePort(patience, AGAIN_NANOS);
-            case TRY_RARELY -> tryForThePort(patience, longer(pause));
+    private void untilThePortIsFree() {
+        boolean over = false;
+        try {
+            over = isClosed() || takesPort();
+        } finally { // as above
+            if (!over) {
+                laterWhenFree();
+            }
         }
     }
 
@@ -234,32 +247,46 @@ final class ListeningId implements AutoCloseable {
         return Math.min(Math.max(2 * pause, RARE_NANOS), RAREST_NANOS);
     }
 
-    private void tryForThePort(RdmaListener.Patience patience, long pause) {
+    /** Returns whether it has the port, or no longer wants it. */
+    private boolean takesPort() {
+        switch (patience.next()) {
+            case GIVE_UP -> {
+                LOG.info("the {} no longer waits for its port", listener);
+                return true;
+            }
+            case NOT_NOW -> {
+                return false;
+            }
+            case TRY -> pause = AGAIN_NANOS;
+            case TRY_RARELY -> pause = longer(pause);
+        }
         if (!tryToListen()) {
-            laterWhenFree(patience, pause);
-        } else if (pause == AGAIN_NANOS) {
+            return false;
+        }
+        if (pause == AGAIN_NANOS) {
             LOG.info("the {} is now listening", listener);
         } else { // after a warning that it did not
             LOG.warn("the {} is now listening", listener);
         }
+        return true;
     }
 
     /** Tries again after a random time: of two that try at the same moment, it may be that neither gets the port. */
-    private synchronized void laterWhenFree(RdmaListener.Patience patience, long pause) {
+    private synchronized void laterWhenFree() {
         if (!closed) {
             long nanos = pause / 2 + ThreadLocalRandom.current().nextLong(pause);
-            again = transport.service().schedule(() -> untilThePortIsFree(patience, pause), nanos);
+            again = transport.service().schedule(tryForPort, nanos);
         }
     }
 
     /** Returns whether it listens. */
     private synchronized boolean tryToListen() {
-        if (closed) {
-            return false;
+        if (closed || id != null) {
+            return !closed;
         }
         try {
             id = listen(address);
-            told = "";
+            told.clear();
             return true;
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
             hindrance = String.valueOf(e.getMessage());
