@@ -20,10 +20,16 @@ final class Reapers {
     private static final long END_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final ServiceLoop service;
-    private final DeviceThreads threads = new DeviceThreads("jrsocket-reaper", MOST);
+    private final DeviceThreads threads;
 
     Reapers(ServiceLoop service) {
+        this(service, new DeviceThreads("jrsocket-reaper", MOST));
+    }
+
+    /** @param threads that free */
+    Reapers(ServiceLoop service, DeviceThreads threads) {
         this.service = service;
+        this.threads = threads;
     }
 
     /** Does what calls the kernel for no device in particular, soon, on a thread that may take its time. */
@@ -32,7 +38,8 @@ final class Reapers {
     }
 
     /**
-     * Frees something native, soon, on a thread that may take its time.
+     * Frees something native, soon, on a thread that may take its time; on this one where no memory is left to ask for
+     * another.
      *
      * @param device the device that it is on; null if unknown
      */
@@ -41,11 +48,19 @@ final class Reapers {
         try {
             handedOver = threads.execute(device, free);
         } catch (OutOfMemoryError e) { // no thread can be created, which must not trouble the thread that closes
-            service.schedule(() -> reap(device, free), RETRY_NANOS);
+            reapLater(device, free);
             return;
         }
         if (!handedOver) {
             free.run(); // the transport is closing
+        }
+    }
+
+    private void reapLater(Device device, Runnable free) {
+        try {
+            service.schedule(() -> reap(device, free), RETRY_NANOS);
+        } catch (OutOfMemoryError e) { // then here: nothing else refers to it any more
+            free.run();
         }
     }
 
