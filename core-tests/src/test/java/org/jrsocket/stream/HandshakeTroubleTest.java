@@ -27,6 +27,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jrsocket.HopelessError;
 import org.jrsocket.os.Errno;
 import org.jrsocket.stream.HookedVerbs.Point;
 import org.jrsocket.stream.RdmaConnectException.Reason;
@@ -530,5 +531,62 @@ class HandshakeTroubleTest extends RawPeerTests {
                 stream.close();
             }
         }
+    }
+
+    /** Whoever waits has to be told all the same. */
+    @Test
+    void shouldFailAnAttemptWhereMemoryIsLackingForItsException() throws Exception {
+        RdmaListener listener = listen(CONFIG);
+        hooked.hook = (at, cookie) -> {
+            if (at == Point.BEFORE_QP) {
+                throw new HopelessError(2);
+            }
+        };
+        PendingConnect pending = transport.connect(null, listener.localAddress(), CONFIG);
+        Future<RdmaConnectException> failed =
+                background(() -> assertThrows(RdmaConnectException.class, () -> pending.await(0)));
+        assertEquals(Reason.RESOURCES, get(failed).reason());
+        hooked.hook = (at, cookie) -> {};
+    }
+
+    @Test
+    void shouldTellEveryoneOfAnOutcomeThoughOneOfThemFails() throws Exception {
+        RdmaListener listener = listen(CONFIG);
+        CountDownLatch making = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        hooked.hook = (at, cookie) -> {
+            if (at == Point.BEFORE_QP) {
+                making.countDown();
+                Threads.await(goOn, PATIENCE);
+            }
+        };
+        PendingConnect pending = transport.connect(null, listener.localAddress(), CONFIG);
+        making.await();
+        passTheServiceThread(); // from here on no thread but this one looks at the attempt
+        pending.onDone(() -> {
+            throw new IllegalStateException("says a test");
+        });
+        AtomicBoolean told = new AtomicBoolean();
+        pending.onDone(() -> told.set(true));
+        assertThrows(IllegalStateException.class, pending::cancel);
+        assertTrue(told.get());
+        goOn.countDown();
+    }
+
+    /** Nothing else would end it. */
+    @Test
+    void shouldEndAnAttemptWhereMemoryIsLackingToLookAtItsTime() throws Exception {
+        InetAddress silent = InetAddress.getByName("127.0.0.3");
+        verbs.place(silent, Reachability.SILENT);
+        PendingConnect pending = transport.connect(null, new InetSocketAddress(silent, 7), CONFIG);
+        AtomicInteger looks = new AtomicInteger();
+        pending.expire(() -> {
+            if (looks.getAndIncrement() == 1) { // by the service thread
+                throw new OutOfMemoryError("says a test");
+            }
+            return 0;
+        });
+        RawPeer.await(pending::isDone, () -> "it goes on");
+        assertEquals(Reason.TIMEOUT, pending.failure().reason());
     }
 }

@@ -12,11 +12,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
-import org.jrsocket.os.ErrnoException;
 import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.wire.ConnData;
-import org.jrsocket.wire.WireException;
 
 /**
  * The active side of a connection: resolves the address, resolves the route while a maker makes the endpoint, asks the
@@ -41,8 +39,9 @@ final class CmConnect implements PendingConnect, CmHandler {
 
     private final PatientLock lock = new PatientLock();
     // Made beforehand: later there may be no memory left.
-    private final Step passOn = this::passOn;
-    private final Step establish = this::establish;
+    private final ConnectRequest.Step passOn = this::passOn;
+    private final ConnectRequest.Step establish = this::establish;
+    private final ConnectRequest.Step failLate = this::failLate;
     private final Queue<Runnable> actions = new ConcurrentLinkedQueue<>();
     private boolean late; // given up, but still listening for the peer
     private volatile boolean done; // written with the lock held
@@ -64,13 +63,8 @@ final class CmConnect implements PendingConnect, CmHandler {
         this.limit = new ConnectLimit(transport, this, request);
     }
 
-    /** A step that is taken with the lock held. */
-    private interface Step {
-        void take() throws IOException;
-    }
-
     /** Takes a step, and then runs the actions of an attempt that has ended. */
-    private void locked(Step step) {
+    private void locked(ConnectRequest.Step step) {
         lock.lock();
         try {
             step.take();
@@ -131,7 +125,7 @@ final class CmConnect implements PendingConnect, CmHandler {
                 if (observer.mayUse(device, request.source())) {
                     request.resolveRoute(this::make, observer.isPatient());
                 } else {
-                    fail(Reason.NO_DEVICE, "the route leads to " + device + ", which is not allowed here", null);
+                    fail(Reason.NO_DEVICE, "the route leads to " + device + ", which is not allowed here");
                 }
             }
             case RDMA_CM_EVENT_ROUTE_RESOLVED -> {
@@ -149,7 +143,7 @@ final class CmConnect implements PendingConnect, CmHandler {
             default -> {
                 RdmaConnectException why = ConnectAnswers.failure(event);
                 if (why != null) {
-                    failThere(why.reason(), why.getMessage(), null);
+                    fail(request.failedThere(why.reason(), why.getMessage(), null));
                 }
             }
         }
@@ -194,30 +188,24 @@ final class CmConnect implements PendingConnect, CmHandler {
 
     /** Called with the lock held. */
     private void fail(Throwable e) {
-        if (e instanceof WireException) {
-            failThere(Reason.PROTOCOL, "the peer answered, but not with rsocket v1: " + e.getMessage(), e);
-        } else if (e instanceof ErrnoException v && request.isAnswered()) {
-            RdmaConnectException why = ConnectAnswers.unusable(v.errno());
-            failThere(why.reason(), why.getMessage(), e);
-        } else {
-            RdmaConnectException why = ConnectAnswers.failure(e);
-            fail(why.reason(), why.getMessage(), why.getCause());
-        }
-    }
-
-    /** Called with the lock held. For messages that do not mention RDMA and the address themselves. */
-    private void failThere(Reason reason, String message, Throwable cause) {
-        fail(reason, message + ": RDMA to " + request.where(), cause);
+        fail(request.failed(e));
     }
 
     /** Called with the lock held. */
-    private void fail(Reason reason, String message, Throwable cause) {
-        if (done) {
-            return;
+    private void fail(Reason reason, String message) {
+        fail(new RdmaConnectException(reason, message, null));
+    }
+
+    /** Called with the lock held. */
+    private void fail(RdmaConnectException why) {
+        if (!done) {
+            failure = why;
+            try {
+                release();
+            } finally {
+                done();
+            }
         }
-        failure = new RdmaConnectException(reason, message, cause);
-        release();
-        done();
     }
 
     /** Called with the lock held. */
@@ -234,7 +222,7 @@ final class CmConnect implements PendingConnect, CmHandler {
     private void giveUp(Reason reason, String message) {
         if (!done) {
             late = request.isUnanswered() && !transport.serviceThread().hasEnded();
-            fail(reason, message, null);
+            fail(reason, message);
         }
     }
 
@@ -249,11 +237,15 @@ final class CmConnect implements PendingConnect, CmHandler {
     /** Called with the lock held. */
     private void release() {
         if (late) {
-            request.releaseQueues();
-            transport.afterCmEvents(LATE_NANOS, () -> locked(this::stopListening));
-        } else {
-            request.release();
+            try {
+                request.releaseQueues();
+                transport.afterCmEvents(LATE_NANOS, () -> locked(this::stopListening));
+                return;
+            } catch (OutOfMemoryError e) {
+                late = false; // nothing would end it
+            }
         }
+        request.release();
     }
 
     /** Called with the lock held. */
@@ -268,14 +260,20 @@ final class CmConnect implements PendingConnect, CmHandler {
     /** Ends the attempt because the transport is closed. */
     void end() {
         locked(() -> {
-            fail(Reason.RESOURCES, "the RDMA transport was closed", null); // without listening for a late answer
+            fail(Reason.RESOURCES, "the RDMA transport was closed"); // without listening for a late answer
             stopListening();
         });
     }
 
+    /** Runs them all, even if one fails. */
     private void runActions() {
-        for (Runnable next = done ? actions.poll() : null; next != null; next = actions.poll()) {
-            next.run();
+        Runnable next = done ? actions.poll() : null;
+        if (next != null) {
+            try {
+                next.run();
+            } finally {
+                runActions();
+            }
         }
     }
 
@@ -374,7 +372,7 @@ final class CmConnect implements PendingConnect, CmHandler {
     }
 
     void expireNow() {
-        locked(this::failLate);
+        locked(failLate);
     }
 
     @Override
@@ -388,6 +386,8 @@ final class CmConnect implements PendingConnect, CmHandler {
                 unwanted = stream;
                 failure = new RdmaConnectException(Reason.CANCELLED, "cancelled", null);
             }
+        } catch (OutOfMemoryError e) {
+            fail(e);
         } finally {
             lock.unlock();
         }

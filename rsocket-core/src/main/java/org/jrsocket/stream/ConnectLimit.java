@@ -30,7 +30,7 @@ final class ConnectLimit {
     /** Asks {@code left} again in so many nanoseconds. Called with the attempt's lock held. */
     void set(LongSupplier left, long nanos) {
         cancel();
-        timer = transport.service().schedule(() -> connect.expire(left), nanos);
+        timer = transport.service().schedule(() -> due(left), nanos);
     }
 
     /** Called with the attempt's lock held. */
@@ -40,8 +40,24 @@ final class ConnectLimit {
         }
     }
 
+    private void due(LongSupplier left) {
+        try {
+            connect.expire(left);
+        } catch (OutOfMemoryError e) { // then at once: nothing else would
+            connect.expireNow();
+        }
+    }
+
     /** Ends the attempt unless {@code left} has something left, or what is there by now makes a connection. */
     void reached(LongSupplier left) {
+        try {
+            look(left);
+        } catch (OutOfMemoryError e) { // as above
+            connect.expireNow();
+        }
+    }
+
+    private void look(LongSupplier left) {
         transport.takeCmEvents(); // an event that waited for this thread may be the answer, or the moment to ask
         if (left.getAsLong() > 0) {
             connect.expire(left);

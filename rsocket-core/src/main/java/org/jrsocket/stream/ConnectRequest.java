@@ -16,6 +16,7 @@ import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmId;
 import org.jrsocket.verbs.Device;
 import org.jrsocket.wire.ConnData;
+import org.jrsocket.wire.WireException;
 
 /**
  * What one attempt to connect has at the connection manager (the id, later the endpoint), and the steps that it takes
@@ -26,6 +27,11 @@ final class ConnectRequest {
 
     /** The timeout for each stage of resolution. The kernel repeats an ARP request that is not answered each second. */
     private static final int RESOLVE_MILLIS = 2000;
+
+    /** A step of an attempt that is taken with its lock held. */
+    interface Step {
+        void take() throws IOException;
+    }
 
     private final RdmaTransport transport;
     private final InetSocketAddress local;
@@ -46,6 +52,7 @@ final class ConnectRequest {
     // Made beforehand: a maker without memory for them would tell nobody.
     private final Work makesEndpoint = where -> endpoint = endpointOn(where);
     private final Work preparesQueues;
+    private final RdmaConnectException outOfMemory = RdmaConnectException.outOfMemory();
 
     ConnectRequest(
             RdmaTransport transport,
@@ -94,6 +101,31 @@ final class ConnectRequest {
             cm.setOption(id, Cm.OPTION_REUSEADDR, 1); // TCP may have held the port just before
         }
         cm.resolveAddr(id, local, remote, RESOLVE_MILLIS);
+    }
+
+    /** Returns what the trouble with a call on this host, or with the peer's answer, means for the attempt. */
+    RdmaConnectException failed(Throwable e) {
+        try {
+            return failure(e);
+        } catch (OutOfMemoryError again) { // it has to end all the same
+            return outOfMemory;
+        }
+    }
+
+    private RdmaConnectException failure(Throwable e) {
+        if (e instanceof WireException) {
+            return failedThere(Reason.PROTOCOL, "the peer answered, but not with rsocket v1: " + e.getMessage(), e);
+        }
+        if (e instanceof ErrnoException v && isAnswered()) {
+            RdmaConnectException why = ConnectAnswers.unusable(v.errno());
+            return failedThere(why.reason(), why.getMessage(), e);
+        }
+        return ConnectAnswers.failure(e);
+    }
+
+    /** Returns a failure whose message does not mention RDMA and the address itself. */
+    RdmaConnectException failedThere(Reason reason, String message, Throwable cause) {
+        return new RdmaConnectException(reason, message + ": RDMA to " + where(), cause);
     }
 
     /** Describes where the request leads, for people: the peer's address, and the device if it is known. */
@@ -274,10 +306,18 @@ final class ConnectRequest {
         CmId alone = id;
         endpoint = null;
         id = null;
-        if (whole != null) {
-            transport.reapers.reap(whole.device, whole::free);
-        } else if (alone != null) {
-            transport.reapers.reap(alone.getVerbs(), () -> Freeing.destroy(alone));
+        try {
+            if (whole != null) {
+                transport.reapers.reap(whole.device, whole::free);
+            } else if (alone != null) {
+                transport.reapers.reap(alone.getVerbs(), () -> Freeing.destroy(alone));
+            }
+        } catch (OutOfMemoryError e) { // then here: nothing else refers to it any more
+            if (whole != null) {
+                whole.free();
+            } else {
+                Freeing.destroy(alone);
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ package org.jrsocket.stream;
 import java.net.ConnectException;
 
 /** Thrown when no connection came about over RDMA. Its reason decides whether TCP is worth a try. */
-public final class RdmaConnectException extends ConnectException {
+public class RdmaConnectException extends ConnectException {
 
     private static final long serialVersionUID = 1L;
 
@@ -40,6 +40,21 @@ public final class RdmaConnectException extends ConnectException {
         CANCELLED
     }
 
+    /** One whose place in the code says nothing. */
+    private static final class OutOfMemory extends RdmaConnectException {
+
+        private static final long serialVersionUID = 1L;
+
+        OutOfMemory() {
+            super(Reason.RESOURCES, "out of memory", null);
+        }
+
+        @Override
+        public synchronized Throwable fillInStackTrace() {
+            return this;
+        }
+    }
+
     private final Reason reason;
 
     public RdmaConnectException(Reason reason, String message, Throwable cause) {
@@ -48,6 +63,11 @@ public final class RdmaConnectException extends ConnectException {
         if (cause != null) {
             initCause(cause);
         }
+    }
+
+    /** Returns an exception to keep for when there is no memory for another one. */
+    public static RdmaConnectException outOfMemory() {
+        return new OutOfMemory();
     }
 
     public Reason reason() {
