@@ -10,6 +10,7 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntConsumer;
 import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 import org.jrsocket.stream.Access;
@@ -36,6 +37,8 @@ final class FakeRdma implements StreamFactory {
     Error laterError;
     /** If set, whoever awaits an attempt gets it. */
     Error error;
+    /** When somebody wants to be told of an attempt's outcome, with the number of attempts so far. */
+    IntConsumer atOnDone = number -> {};
     /** If set, attempts that leave from there are not answered. */
     InetAddress silentFrom;
     /** If set, there is no RDMA. */
@@ -127,6 +130,7 @@ final class FakeRdma implements StreamFactory {
 
             @Override
             public void onDone(Runnable action) {
+                atOnDone.accept(attempts);
                 action.run();
             }
 

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jrsocket.HopelessError;
 import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.stream.StreamConfig;
@@ -230,5 +231,17 @@ class OutgoingConnectionTest {
         assertTrue(connection.connectTcp());
         assertEquals(0, rdma.attempts);
         assertEquals(1, context.counts().tcpChosen(TcpReason.PROXY));
+    }
+
+    /** Nor is there any for an exception. */
+    @Test
+    void shouldTellThoseWhoDoNotBlockThoughMemoryIsLackingForThat() throws Exception {
+        rdma.error = new HopelessError(1);
+        OutgoingConnection connection = connect(context(rdma, null), 0);
+        AtomicBoolean told = new AtomicBoolean();
+        HopelessError.ensureNone(() -> connection.start(() -> told.set(true)));
+        assertTrue(told.get());
+        assertTrue(connection.isReady());
+        assertEquals("out of memory", connection.failure().getMessage());
     }
 }

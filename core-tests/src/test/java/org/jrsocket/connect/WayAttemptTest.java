@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.doThrow;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.verify;
 
@@ -22,6 +23,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import org.jrsocket.HopelessError;
 import org.jrsocket.connect.Ways.Way;
 import org.jrsocket.stream.PendingConnect;
 import org.jrsocket.stream.PendingConnect.Answer;
@@ -45,6 +47,8 @@ class WayAttemptTest {
     private final List<PendingConnect> made = new ArrayList<>();
     private Error refusal; // to make one; null makes it
     private VerbsUnavailableException unavailable; // likewise
+    private Error notWatched; // likewise, if its end cannot be watched for
+    private Error noTask; // what handing a task over fails with; null if it does not fail
     private Error noTimer; // what scheduling fails with; null if it does not fail
     private int eventsTaken;
     private boolean onServiceThread;
@@ -59,6 +63,9 @@ class WayAttemptTest {
                 throw unavailable;
             }
             PendingConnect pending = mock(PendingConnect.class);
+            if (notWatched != null) {
+                doThrow(notWatched).when(pending).onDone(any());
+            }
             made.add(pending);
             return pending;
         }
@@ -73,6 +80,9 @@ class WayAttemptTest {
             return new ServiceLoop() {
                 @Override
                 public void execute(Runnable task) {
+                    if (noTask != null) {
+                        throw noTask;
+                    }
                     tasks.add(task);
                 }
 
@@ -539,5 +549,62 @@ class WayAttemptTest {
         runAll(timers);
         assertEquals(Reason.TIMEOUT, waiting.failure().reason());
         assertEquals(0, timers.size());
+    }
+
+    /** Nor is there any for an exception. */
+    @Test
+    void shouldTellACallerThatDoesNotBlockThoughMemoryIsLackingForThat() throws Exception {
+        WayAttempt asking = attempt(0);
+        WayAttempt next = attempt(0);
+        List<WayAttempt> told = new ArrayList<>();
+        next.onDone(() -> told.add(next));
+        memory.firstContacts().over(asking, why(Reason.CANCELLED));
+        refusal = new HopelessError(1);
+        HopelessError.ensureNone(() -> runAll(tasks));
+        assertEquals(List.of(next), told);
+        assertEquals(Reason.RESOURCES, next.failure().reason());
+    }
+
+    /** Both: the first must not keep the second from being told. */
+    @Test
+    void shouldTellCallersInTimeWhereMemoryIsLackingToTellThemAtOnce() throws Exception {
+        WayAttempt asking = attempt(0);
+        List<WayAttempt> told = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            WayAttempt waiting = attempt(0);
+            waiting.onDone(() -> told.add(waiting));
+        }
+        noTask = new OutOfMemoryError("says a test");
+        HopelessError.ensureNone(() -> memory.firstContacts().over(asking, why(Reason.UNREACHABLE)));
+        assertEquals(List.of(), told);
+        noTask = null;
+        runAll(timers);
+        assertEquals(2, told.size());
+        told.forEach(each -> assertEquals(Reason.UNREACHABLE, each.failure().reason()));
+    }
+
+    /** What it comes to would belong to nobody, and all others would wait for it to ask. */
+    @Test
+    void shouldGiveUpAnAttemptOfWhichOthersCannotBeTold() throws Exception {
+        notWatched = new OutOfMemoryError("says a test");
+        assertThrows(OutOfMemoryError.class, () -> attempt(0));
+        verify(made.get(0)).cancel();
+        notWatched = null;
+        attempt(0);
+        assertEquals(2, made.size());
+    }
+
+    /** Nobody would ask the host if it were the next one's turn. */
+    @Test
+    void shouldForgetOneThatCannotWaitForLackOfATimer() throws Exception {
+        WayAttempt asking = attempt(0);
+        asking.asked();
+        noTimer = new OutOfMemoryError("says a test");
+        assertThrows(OutOfMemoryError.class, () -> attempt(0));
+        noTimer = null;
+        attempt(0);
+        assertEquals(1, timers.size(), "the next one has the time looked at");
+        memory.firstContacts().over(asking, null);
+        assertEquals(1, made.size());
     }
 }

@@ -23,7 +23,9 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jrsocket.HopelessError;
 import org.jrsocket.connect.Adapters.Local;
 import org.jrsocket.stream.PendingConnect.Answer;
 import org.jrsocket.stream.RdmaConnectException;
@@ -328,5 +330,24 @@ class WaysTest {
     @Test
     void shouldReadThisHostWithoutAnError() {
         assertEquals(new Adapters().locals(), new Adapters().locals());
+    }
+
+    /** The next device's attempt has begun, and is then given up. */
+    @Test
+    void shouldTellThoseWhoDoNotBlockThatMemoryWasLackingAfterTheNextDeviceWasTried() throws Exception {
+        rdma.outcome = Reason.NO_DEVICE;
+        OutOfMemoryError lacking = new OutOfMemoryError("says a test");
+        AtomicInteger passes = new AtomicInteger(1); // the first is for others that wait for the same host
+        rdma.atOnDone = number -> {
+            if (number == 2 && passes.getAndDecrement() == 0) {
+                throw lacking;
+            }
+        };
+        ConnectAttempt attempt = context("devices=all").connector().attempt(null, PEER, StreamConfig.DEFAULT, 0);
+        AtomicInteger told = new AtomicInteger();
+        HopelessError.ensureNone(() -> attempt.whenDecided(told::incrementAndGet));
+        assertEquals(1, told.get());
+        assertSame(lacking, assertThrows(IOException.class, attempt::await).getCause());
+        assertTrue(rdma.cancelled);
     }
 }

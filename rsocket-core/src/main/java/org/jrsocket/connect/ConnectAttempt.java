@@ -203,6 +203,10 @@ public final class ConnectAttempt {
      * an outcome already, and must not block.
      */
     void whenDecided(Runnable action) {
+        tell(new Once(action));
+    }
+
+    private void tell(Once action) {
         WayAttempt now = current;
         if (now == null) {
             action.run();
@@ -213,13 +217,18 @@ public final class ConnectAttempt {
             try {
                 RdmaConnectException e = ways.left() == 0 ? null : now.failure();
                 goesOn = e != null && e.reason() != RdmaConnectException.Reason.CANCELLED && goOn(now, e);
+                if (goesOn) {
+                    tell(action);
+                }
             } catch (RuntimeException | Error e) { // the waiting caller has to be told
+                if (action.hasRun()) {
+                    throw e;
+                }
+                goesOn = false;
                 trouble = e;
                 cancel();
             }
-            if (goesOn) {
-                whenDecided(action);
-            } else {
+            if (!goesOn) {
                 action.run();
             }
         });

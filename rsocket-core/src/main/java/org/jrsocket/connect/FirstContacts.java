@@ -66,8 +66,16 @@ final class FirstContacts {
             untimed = standing == Standing.ASKED && !contact.timed;
             contact.timed |= untimed;
         }
-        if (untimed) {
-            lookInTime(attempt);
+        boolean joined = false;
+        try {
+            if (untimed) {
+                lookInTime(attempt);
+            }
+            joined = true;
+        } finally {
+            if (!joined) {
+                over(attempt, null);
+            }
         }
         return Standing.ASKED;
     }
@@ -90,7 +98,22 @@ final class FirstContacts {
     /** Schedules a look, for all that wait, at the time when the host has been silent for as long as they may wait. */
     private void lookInTime(WayAttempt any) {
         InetSocketAddress host = any.remote();
-        any.service().schedule(new Look(host, any.maker()), memory.left(host, 0, -1, false));
+        boolean timed = false;
+        try {
+            any.service().schedule(new Look(host, any.maker()), memory.left(host, 0, -1, false));
+            timed = true;
+        } finally {
+            if (!timed) { // no memory: the next one tries again
+                untimed(host.getAddress());
+            }
+        }
+    }
+
+    private synchronized void untimed(InetAddress host) {
+        Contact contact = contacts.get(host);
+        if (contact != null) {
+            contact.timed = false;
+        }
     }
 
     /** A scheduled look. It holds no reference to the attempt, which holds its connection. */

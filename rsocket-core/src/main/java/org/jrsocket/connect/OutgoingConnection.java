@@ -7,6 +7,7 @@ package org.jrsocket.connect;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaStream;
 
 /**
@@ -79,6 +80,7 @@ public final class OutgoingConnection {
     private volatile State state = State.UNDECIDED; // from TCP_DUE on written under the owner's lock
     private volatile RdmaStream stream; // until it is taken; written before the state, as the next
     private volatile IOException failure;
+    private final IOException outOfMemory = RdmaConnectException.outOfMemory();
 
     OutgoingConnection(ConnectAttempt attempt, long limitNanos, Tcp tcp) {
         this.attempt = attempt;
@@ -176,11 +178,19 @@ public final class OutgoingConnection {
             } catch (IOException e) {
                 failure = e;
             } catch (RuntimeException | Error e) { // the waiting caller has to be told
-                failure = new IOException(e);
+                failure = failed(e);
             }
             state = outcome;
             then.run();
         });
+    }
+
+    private IOException failed(Throwable why) {
+        try {
+            return new IOException(why);
+        } catch (OutOfMemoryError e) {
+            return outOfMemory;
+        }
     }
 
     public boolean isDecided() {
@@ -239,7 +249,7 @@ public final class OutgoingConnection {
         } catch (IOException e) {
             failure = e;
         } catch (RuntimeException | Error e) { // as above
-            failure = new IOException(e);
+            failure = failed(e);
         }
         state = outcome;
     }

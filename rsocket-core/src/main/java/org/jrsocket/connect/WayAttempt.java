@@ -66,8 +66,10 @@ final class WayAttempt implements PendingConnect.Observer {
     private volatile State state = State.READY; // while others know of this attempt, written under this
     private volatile boolean waited; // and was then told to begin
     private volatile Thread waiter; // of a caller that blocks
-    private Runnable action; // of one that does not; guarded by this, as the next
+    private Runnable action; // tells one that does not; guarded by this, as the next two
+    private Runnable due; // what the timer runs
     private ServiceLoop.Timer timer;
+    private final RdmaConnectException outOfMemory = RdmaConnectException.outOfMemory();
     private volatile RdmaConnectException ended; // why; written before the state, as the next
     private volatile PendingConnect pending;
 
@@ -212,19 +214,31 @@ final class WayAttempt implements PendingConnect.Observer {
 
     /** Wakes the caller, who is no longer to wait. Called with the lock held. */
     private void wake() {
-        Runnable then = action;
-        if (then == null) {
+        if (action == null) {
             LockSupport.unpark(waiter);
-        } else {
+            return;
+        }
+        try {
+            service.execute(action);
             action = null;
             timer.cancel(); // else it would hold the stream, which may be over long before
-            service.execute(() -> goOn(then));
+        } catch (OutOfMemoryError e) {
+            // then the timer tells it
         }
     }
 
     /** Ends the attempt on its own initiative. */
     private void leave(Reason reason, String message) {
-        leave(new RdmaConnectException(reason, message, null));
+        leave(why(reason, message, null));
+    }
+
+    /** Returns the exception, or another one without memory for it: whatever is lacking, the attempt has to end. */
+    private RdmaConnectException why(Reason reason, String message, Throwable cause) {
+        try {
+            return new RdmaConnectException(reason, cause == null ? message : message + cause, cause);
+        } catch (OutOfMemoryError e) {
+            return outOfMemory;
+        }
     }
 
     private void leave(RdmaConnectException why) {
@@ -244,17 +258,34 @@ final class WayAttempt implements PendingConnect.Observer {
 
     /** Runs on the service thread, for a caller that does not block. */
     private void timeIsOver() {
-        leaveInTime();
+        try {
+            leaveInTime();
+        } catch (OutOfMemoryError e) {
+            leave(outOfMemory);
+        } finally {
+            tellOrWait();
+        }
+    }
+
+    private void tellOrWait() {
+        Runnable untold;
         synchronized (this) {
             if (state == State.WAITING) { // this process stood still, and the wait goes on
-                timer = service.schedule(this::timeIsOver, leftToWait());
+                timer = service.schedule(due, leftToWait());
+                return;
             }
+            untold = action;
+            action = null;
+        }
+        if (untold != null) {
+            untold.run();
         }
     }
 
     private void connectAsOneOfMany() throws VerbsUnavailableException {
         PendingConnect begun = null;
         boolean tried = false;
+        boolean watched = false;
         try {
             synchronized (this) {
                 if (state != State.READY) {
@@ -264,13 +295,17 @@ final class WayAttempt implements PendingConnect.Observer {
                 begun = maker.connect(way, this);
                 began(begun);
             }
+            begun.onDone(() -> contacts().over(this, failure()));
+            watched = true;
         } finally {
-            if (tried && begun == null) { // others wait for it to ask: now one of them has to
-                contacts().over(this, null);
+            if (tried && !watched) { // others wait for it to ask: now one of them has to
+                try {
+                    cancelBegun();
+                } finally {
+                    contacts().over(this, null);
+                }
             }
         }
-        PendingConnect mine = begun;
-        begun.onDone(() -> contacts().over(this, mine.failure()));
     }
 
     /** Begins, if it has waited and may begin now. */
@@ -285,13 +320,20 @@ final class WayAttempt implements PendingConnect.Observer {
     }
 
     /** Goes on for a caller that does not block, on the service thread, which would tell it of no failure. */
-    private void goOn(Runnable then) {
+    private void goOn(Once then) {
         try {
-            goOn();
+            onDone(then);
         } catch (RuntimeException | Error e) { // lack of memory, for example
-            leave(new RdmaConnectException(Reason.RESOURCES, "it could not begin: " + e, e));
+            if (then.hasRun()) {
+                throw e;
+            }
+            try {
+                leave(why(Reason.RESOURCES, "it could not begin: ", e));
+                cancelBegun();
+            } finally {
+                then.run();
+            }
         }
-        onDone(then);
     }
 
     // ---- what becomes of it ----
@@ -340,8 +382,12 @@ final class WayAttempt implements PendingConnect.Observer {
     void onDone(Runnable then) {
         synchronized (this) {
             if (state == State.WAITING) {
-                timer = service.schedule(this::timeIsOver, leftToWait());
-                action = then; // last: whoever finds it, with the lock, cancels the timer
+                // Made now: there may be no memory when it is to be told.
+                Once once = new Once(then);
+                Runnable tells = () -> goOn(once);
+                due = this::timeIsOver;
+                timer = service.schedule(due, leftToWait());
+                action = tells; // last: whoever finds it, with the lock, cancels the timer
                 return;
             }
         }
@@ -367,6 +413,10 @@ final class WayAttempt implements PendingConnect.Observer {
         if (pending == null) {
             leave(Reason.CANCELLED, "cancelled");
         }
+        cancelBegun();
+    }
+
+    private void cancelBegun() {
         PendingConnect begun = pending;
         if (begun != null) {
             begun.cancel();
