@@ -128,9 +128,10 @@ class AdmissionTest {
             Request late = from(one, now + 1);
             assertTrue(admission.hold(early), "at " + now);
             assertTrue(admission.hold(late), "at " + now);
-            assertEquals(List.of(), admission.expired(now + HELD_NANOS - 1));
-            assertEquals(List.of(early), admission.expired(now + HELD_NANOS));
-            assertEquals(List.of(late), admission.expired(now + HELD_NANOS + 1));
+            assertNull(admission.nextExpired(now + HELD_NANOS - 1));
+            assertSame(early, admission.nextExpired(now + HELD_NANOS));
+            assertNull(admission.nextExpired(now + HELD_NANOS));
+            assertSame(late, admission.nextExpired(now + HELD_NANOS + 1));
         }
         assertEquals(0, admission.held());
     }

@@ -5,13 +5,12 @@
 package org.jrsocket.stream;
 
 import java.net.InetAddress;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.verbs.CmId;
 import org.jrsocket.verbs.Device;
@@ -85,7 +84,9 @@ final class Admission {
     private final Map<Device, Integer> makingOn = new HashMap<>();
     private final Map<InetAddress, Integer> halfOpenOf = new HashMap<>();
     private final Map<InetAddress, Integer> heldOf = new HashMap<>();
-    private final Queue<Request> held = new ArrayDeque<>(); // the oldest first
+    /** The oldest first. An array that cannot grow for lack of memory would lose them. */
+    private final Queue<Request> held = new LinkedBlockingQueue<>();
+
     private int halfOpen;
 
     Admission(Limits limits) {
@@ -158,15 +159,14 @@ final class Admission {
         return null;
     }
 
-    /** Removes and returns the requests that have waited too long. */
-    List<Request> expired(long now) {
-        List<Request> all = new ArrayList<>();
-        while (!held.isEmpty() && now - held.peek().since >= limits.heldNanos) {
-            Request request = held.poll();
-            release(heldOf, request.source);
-            all.add(request);
+    /** Removes and returns the oldest request if it has waited too long; otherwise returns null. */
+    Request nextExpired(long now) {
+        if (held.isEmpty() || now - held.peek().since < limits.heldNanos) {
+            return null;
         }
-        return all;
+        Request request = held.poll();
+        release(heldOf, request.source);
+        return request;
     }
 
     /** Removes and returns all waiting requests. */

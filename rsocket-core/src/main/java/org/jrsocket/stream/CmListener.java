@@ -7,11 +7,11 @@ package org.jrsocket.stream;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.LinkedBlockingQueue;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
 import org.jrsocket.verbs.Device;
@@ -40,9 +40,10 @@ final class CmListener implements RdmaListener, CmHandler {
     private final Refusals refusals;
     private final LimitedLog unwelcome = new LimitedLog(LOG);
     private final ListeningId id;
+    private final Runnable check = this::checkTime; // made now, as it is needed where memory is lacking
 
     // Guarded by this.
-    private final Queue<RdmaStream> ready = new ArrayDeque<>();
+    private final Queue<RdmaStream> ready = new LinkedBlockingQueue<>(); // loses none where memory is lacking
     private final Admission admission;
     private final Set<Handshake> handshakes = new HashSet<>();
     private boolean timing;
@@ -217,17 +218,14 @@ final class CmListener implements RdmaListener, CmHandler {
             return false;
         }
         admission.opened(handshake.asked);
-        boolean begun = false;
         try {
             handshakes.add(handshake);
             watchTime();
-            begun = true;
-        } finally {
-            if (!begun) {
-                handshakes.remove(handshake);
-                admission.made(handshake.asked);
-                admission.over(handshake.asked);
-            }
+        } catch (Error e) { // lack of memory
+            handshakes.remove(handshake);
+            admission.made(handshake.asked);
+            admission.over(handshake.asked);
+            throw e;
         }
         return true;
     }
@@ -238,7 +236,7 @@ final class CmListener implements RdmaListener, CmHandler {
      */
     private void watchTime() {
         if (!timing && !closed && (admission.held() > 0 || !handshakes.isEmpty())) {
-            transport.service().schedule(this::checkTime, tick());
+            transport.service().schedule(check, tick());
             timing = true;
         }
     }
@@ -266,19 +264,21 @@ final class CmListener implements RdmaListener, CmHandler {
     }
 
     private void checkTimes() {
-        List<Admission.Request> late;
         List<Handshake> pending;
         boolean wanted;
         synchronized (this) {
-            if (closed) {
-                return;
-            }
-            pending = List.copyOf(handshakes);
+            pending = closed ? List.of() : List.copyOf(handshakes);
             wanted = !isFull() && admission.wantsPlace();
-            late = admission.expired(System.nanoTime()); // last, because nobody else knows of these
         }
-        late.forEach(refusals::refuseBusy);
+        for (Admission.Request late = nextLate(); late != null; late = nextLate()) {
+            refusals.refuseBusy(late);
+        }
         pending.forEach(handshake -> handshake.checkTime(wanted ? limits.graceNanos() : limits.handshakeNanos()));
+    }
+
+    /** Takes one at a time, because nobody else knows of those that were taken. */
+    private synchronized Admission.Request nextLate() {
+        return closed ? null : admission.nextExpired(System.nanoTime());
     }
 
     @Override
