@@ -29,6 +29,7 @@ import java.util.Properties;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.HopelessError;
 import org.jrsocket.verbs.VerbsUnavailableException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -43,9 +44,13 @@ class LateNamesTest {
         private final List<Long> pauses = new ArrayList<>();
         private Runnable next;
         private boolean ended;
+        private int refusals;
 
         @Override
         public void after(long nanos, Runnable task) {
+            if (refusals-- > 0) {
+                throw new OutOfMemoryError("as the test wants");
+            }
             if (!ended) {
                 assertNull(next, "one at a time");
                 pauses.add(TimeUnit.NANOSECONDS.toSeconds(nanos));
@@ -197,6 +202,8 @@ class LateNamesTest {
         };
         steps().step();
         meanwhile = () -> {};
+        steps().refusals = 1;
+        HopelessError.ensureNone(steps()::step);
         known.put("db.example", "192.0.2.7");
         steps().step();
         assertEquals(Policy.RDMA, policy(context, "192.0.2.7", 5432));

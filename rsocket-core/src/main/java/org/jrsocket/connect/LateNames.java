@@ -10,6 +10,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.jrsocket.stream.Threads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,6 +25,9 @@ final class LateNames implements Runnable {
     static final long FIRST_PAUSE = TimeUnit.SECONDS.toNanos(5);
 
     static final long LONGEST_PAUSE = TimeUnit.MINUTES.toNanos(1);
+
+    /** The pause after lack of memory. */
+    private static final long LACK_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private static final Logger LOG = LoggerFactory.getLogger(LateNames.class);
 
@@ -95,7 +99,19 @@ final class LateNames implements Runnable {
             }
         } finally {
             pause = Math.min(2 * pause, LONGEST_PAUSE);
-            background.after(pause, this);
+            again();
+        }
+    }
+
+    /** Has it run again. Without memory for that it waits, because nothing else would. */
+    private void again() {
+        while (!over) {
+            try {
+                background.after(pause, this);
+                return;
+            } catch (OutOfMemoryError e) {
+                LockSupport.parkNanos(LACK_NANOS);
+            }
         }
     }
 
