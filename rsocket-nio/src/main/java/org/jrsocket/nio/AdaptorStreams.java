@@ -54,8 +54,10 @@ final class AdaptorStreams {
             Objects.checkFromIndexSize(offset, length, target.length);
             return length == 0
                     ? 0
-                    : channel.readWithTimeout(
-                            ByteBuffer.wrap(target, offset, length), TimeUnit.MILLISECONDS.toNanos(timeout.getAsInt()));
+                    : channel.io()
+                            .readWithTimeout(
+                                    ByteBuffer.wrap(target, offset, length),
+                                    TimeUnit.MILLISECONDS.toNanos(timeout.getAsInt()));
         }
 
         @Override
@@ -88,7 +90,7 @@ final class AdaptorStreams {
         public void write(byte[] source, int offset, int length) throws IOException {
             Objects.checkFromIndexSize(offset, length, source.length);
             if (length > 0) {
-                channel.writeFully(ByteBuffer.wrap(source, offset, length));
+                channel.io().writeFully(ByteBuffer.wrap(source, offset, length));
             }
         }
 

@@ -35,7 +35,7 @@ public final class ChannelAccess {
      */
     public static void limitConnect(SocketChannel channel, int millis) {
         if (channel instanceof RSocketChannel ours) {
-            ours.limitConnect(millis);
+            ours.connecting().limit(millis);
         }
     }
 
@@ -44,8 +44,7 @@ public final class ChannelAccess {
      * throw. It is a reset only if no one has been told of the reset before.
      */
     public static IOException failureOfWrite(SocketChannel channel, SocketException e) {
-        RSocketChannel ours = (RSocketChannel) channel;
-        return ours.failure(ours.rdma(), e);
+        return ((RSocketChannel) channel).io().failure(e);
     }
 
     /**

@@ -57,6 +57,16 @@ final class ChannelKeys {
         };
     }
 
+    /** Tells the keys except {@code one} what {@link RdmaSelectable#eventsTaken} says. Allocates nothing. */
+    void eventsTaken(RSelectionKey one) {
+        List<RSelectionKey> now = all;
+        for (int i = 0; i < now.size(); i++) {
+            if (now.get(i) != one) {
+                now.get(i).onEventsTaken();
+            }
+        }
+    }
+
     /** Ends the inner keys of cancelled keys, because the JDK refuses to change the blocking mode while it has them. */
     void endCancelled() {
         for (RSelectionKey key : all) {

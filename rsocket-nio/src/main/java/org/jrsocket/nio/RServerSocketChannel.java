@@ -254,7 +254,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
                 stream.close(); // and not reset, as with TCP
                 throw e;
             }
-            return new RSocketChannel(provider, stream, inherited.values());
+            return RSocketChannel.overRdma(provider, stream, inherited.values());
         }
     }
 

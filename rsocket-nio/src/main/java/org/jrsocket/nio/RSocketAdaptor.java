@@ -75,7 +75,7 @@ final class RSocketAdaptor extends Socket {
             throw new IllegalArgumentException("connect: timeout can't be negative");
         }
         try {
-            channel.connect(remote, millis);
+            channel.connecting().connect(remote, millis);
         } catch (Exception e) {
             throw SocketErrors.io(e);
         }
@@ -196,7 +196,7 @@ final class RSocketAdaptor extends Socket {
         if (channel.rdma() == null) {
             tcp().sendUrgentData(data);
         } else {
-            channel.probe();
+            channel.io().probe();
         }
     }
 

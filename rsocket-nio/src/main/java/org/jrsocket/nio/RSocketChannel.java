@@ -10,9 +10,13 @@ import java.net.ProtocolFamily;
 import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.SocketOption;
+import java.nio.ByteBuffer;
+import java.nio.channels.AlreadyBoundException;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -21,17 +25,33 @@ import org.jrsocket.connect.TcpConnection;
 import org.jrsocket.stream.RdmaStream;
 
 /**
- * A socket channel of ours, with its closing, its options, and what selectors ask. Safe for use by many threads, like
- * the JDK's.
+ * A socket channel of ours, with its closing, its options, and what selectors ask. Its {@link ChannelTransport} knows
+ * whether it is TCP or RDMA, {@link Connecting} makes it one of them, and {@link ChannelIo} reads and writes. Safe for
+ * use by many threads, like the JDK's.
  */
-final class RSocketChannel extends DataChannel {
+final class RSocketChannel extends SocketChannel implements RdmaSelectable {
 
-    private Socket socket; // guarded by stateLock
+    private final ChannelOptions options;
+    private final ChannelTransport transport;
+    private final ChannelIo io;
+    private final Connecting connecting;
     private volatile boolean closesAtOnce;
 
-    /** Creates an unconnected channel. */
+    private final Object socketLock = new Object();
+    private Socket socket; // guarded by socketLock
+
+    /**
+     * Creates an unconnected channel.
+     *
+     * @param tcp null for a channel that is about to get a stream
+     * @param family null for the JDK's default
+     */
     RSocketChannel(RSelectorProvider provider, SocketChannel tcp, ProtocolFamily family) {
-        super(provider, tcp, family);
+        super(provider);
+        options = new ChannelOptions(provider, tcp);
+        transport = new ChannelTransport(options);
+        io = new ChannelIo(this, transport);
+        connecting = new Connecting(this, transport, io, provider, family);
     }
 
     /**
@@ -46,14 +66,14 @@ final class RSocketChannel extends DataChannel {
             return tcp;
         }
         RSocketChannel channel = overTcp(provider, tcp);
-        channel.recorded = record;
+        channel.transport.record(record);
         return channel;
     }
 
     /** Creates a channel for a connection accepted over TCP. */
     static RSocketChannel overTcp(RSelectorProvider provider, SocketChannel tcp) {
         RSocketChannel channel = new RSocketChannel(provider, tcp, null);
-        channel.to(State.TCP);
+        channel.transport.becomeTcp();
         return channel;
     }
 
@@ -62,25 +82,139 @@ final class RSocketChannel extends DataChannel {
      *
      * @param inherited the options that were set on the listener
      */
-    RSocketChannel(RSelectorProvider provider, RdmaStream stream, Map<SocketOption<?>, Object> inherited) {
-        super(provider, null, null);
-        options.inherit(inherited);
-        remote = stream.remoteAddress();
-        attachStream(stream);
+    static RSocketChannel overRdma(
+            RSelectorProvider provider, RdmaStream stream, Map<SocketOption<?>, Object> inherited) {
+        RSocketChannel channel = new RSocketChannel(provider, null, null);
+        channel.options.inherit(inherited);
+        channel.transport.accepted(stream);
+        return channel;
+    }
+
+    // ---- binding, connecting ----
+
+    @Override
+    public SocketChannel bind(SocketAddress local) throws IOException {
+        io.lockBoth(); // as the JDK does: waits for a connect in progress
+        try {
+            switch (transport.state()) {
+                case PENDING -> throw new ConnectionPendingException();
+                case RDMA -> throw new AlreadyBoundException();
+                default -> {
+                    transport.ensureInner();
+                    transport.tcp().bind(local);
+                }
+            }
+        } finally {
+            io.unlockBoth();
+        }
+        return this;
+    }
+
+    @Override
+    public boolean connect(SocketAddress address) throws IOException {
+        return connecting.connect(address);
+    }
+
+    @Override
+    public boolean finishConnect() throws IOException {
+        return connecting.finishConnect();
+    }
+
+    @Override
+    public boolean isConnected() {
+        return transport.isConnected();
+    }
+
+    @Override
+    public boolean isConnectionPending() {
+        return transport.isConnectionPending();
+    }
+
+    /** Returns what connects, for those who need more than the JDK's methods. */
+    Connecting connecting() {
+        return connecting;
+    }
+
+    // ---- reading, writing ----
+
+    @Override
+    public int read(ByteBuffer target) throws IOException {
+        return io.read(target);
+    }
+
+    @Override
+    public long read(ByteBuffer[] targets, int offset, int length) throws IOException {
+        return io.read(targets, offset, length);
+    }
+
+    @Override
+    public int write(ByteBuffer source) throws IOException {
+        return io.write(source);
+    }
+
+    @Override
+    public long write(ByteBuffer[] sources, int offset, int length) throws IOException {
+        return io.write(sources, offset, length);
+    }
+
+    @Override
+    public SocketChannel shutdownInput() throws IOException {
+        io.shutdownInput();
+        return this;
+    }
+
+    @Override
+    public SocketChannel shutdownOutput() throws IOException {
+        io.shutdownOutput();
+        return this;
+    }
+
+    /** Returns what reads and writes, for those who need more than the JDK's methods. */
+    ChannelIo io() {
+        return io;
+    }
+
+    // ---- calls that block ----
+
+    /** Begins a call that may block: from now on an interrupt closes the channel. */
+    void beginBlocking() {
+        begin();
+    }
+
+    /**
+     * Ends such a call.
+     *
+     * @param done whether it has done something, so that a close in the meantime is no failure
+     */
+    void endBlocking(boolean done) throws AsynchronousCloseException {
+        end(done);
+    }
+
+    /** Closes a blocking channel of an interrupted thread, as the JDK does before it does or refuses anything. */
+    void heedInterrupt() throws AsynchronousCloseException {
+        if (isBlocking()) {
+            begin();
+            end(isOpen());
+        }
+    }
+
+    RuntimeException refused(RuntimeException why) throws AsynchronousCloseException {
+        heedInterrupt();
+        return why;
+    }
+
+    void ensureOpen() throws ClosedChannelException {
+        if (!isOpen()) {
+            throw new ClosedChannelException();
+        }
     }
 
     // ---- close ----
 
     @Override
     protected void implCloseSelectableChannel() throws IOException {
-        OutgoingConnection pending;
-        synchronized (stateLock) {
-            to(State.CLOSED);
-            pending = connect;
-            connect = null;
-            stateLock.notifyAll();
-        }
-        for (RSelectionKey key : keys.all()) {
+        OutgoingConnection pending = transport.close();
+        for (RSelectionKey key : transport.keys().all()) {
             key.selection().unwatch(key); // before the descriptor can be reused
         }
         if (pending != null) {
@@ -90,12 +224,18 @@ final class RSocketChannel extends DataChannel {
             }
             pending.cancel();
         }
-        RdmaIo rdma = io;
+        RdmaIo rdma = rdma();
         if (rdma != null) {
             rdma.close(linger(), !closesAtOnce && isSelected());
         }
-        options.close();
-        TcpConnection.closed(recorded);
+        transport.closeTcp();
+    }
+
+    /** Closes this channel if the inner channel has closed itself. */
+    void closeWithTcp() throws IOException {
+        if (!transport.tcp().isOpen()) {
+            close();
+        }
     }
 
     /** Closes as if no selector had the channel: with unread data, the peer sees a reset without the end first. */
@@ -111,8 +251,7 @@ final class RSocketChannel extends DataChannel {
      */
     private int linger() {
         int seconds = options.linger();
-        boolean inside = readLock.isLocked() || writeLock.isLocked();
-        return seconds > 0 && (inside || isSelected()) ? -1 : seconds;
+        return seconds > 0 && (io.isInUse() || isSelected()) ? -1 : seconds;
     }
 
     /** Returns whether a selector has it. The JDK then shuts the output, and the next selection does the rest. */
@@ -122,36 +261,16 @@ final class RSocketChannel extends DataChannel {
 
     @Override
     protected void implConfigureBlocking(boolean block) throws IOException {
-        readLock.lock();
-        writeLock.lock();
+        io.lockBoth();
         try {
             ensureOpen(); // it may have been closed while this thread waited for a reader or writer
-            keys.endCancelled();
-            if (!configurePending(block) && options.hasTcp()) {
-                tcp().configureBlocking(block); // without stateLock: it waits for threads that read or write inside
+            transport.keys().endCancelled();
+            if (!transport.configurePending(block) && options.hasTcp()) {
+                // without the state lock: it waits for threads that read or write inside
+                transport.tcp().configureBlocking(block);
             }
         } finally {
-            writeLock.unlock();
-            readLock.unlock();
-        }
-    }
-
-    /**
-     * Changes the mode while a connect is pending. No thread waits in the inner channel then, and the thread that
-     * decides on the connect, with stateLock held, must not find the mode changing. Called with both locks held.
-     *
-     * @return false if no connect is pending
-     */
-    private boolean configurePending(boolean block) throws IOException {
-        assert readLock.isHeldByCurrentThread() && writeLock.isHeldByCurrentThread();
-        synchronized (stateLock) {
-            OutgoingConnection pending = connect;
-            if (pending == null) {
-                return false;
-            }
-            tcp().configureBlocking(block);
-            startTcpIfDue(pending);
-            return true;
+            io.unlockBoth();
         }
     }
 
@@ -160,30 +279,30 @@ final class RSocketChannel extends DataChannel {
     @Override
     public SocketAddress getLocalAddress() throws IOException {
         ensureOpen();
-        RdmaStream rdma = stream;
-        return rdma != null ? rdma.localAddress() : tcp().getLocalAddress();
+        RdmaStream rdma = stream();
+        return rdma != null ? rdma.localAddress() : transport.tcp().getLocalAddress();
     }
 
     @Override
     public SocketAddress getRemoteAddress() throws IOException {
         ensureOpen();
-        SocketAddress peer = remote;
-        return peer != null ? peer : tcp().getRemoteAddress();
+        SocketAddress peer = transport.remote();
+        return peer != null ? peer : transport.tcp().getRemoteAddress();
     }
 
     /** Returns the address for the socket adaptor, which still knows it after the close; null if RDMA was not tried. */
     InetSocketAddress rdmaRemote() {
-        return (InetSocketAddress) remote;
+        return (InetSocketAddress) transport.remote();
     }
 
     /** Returns the stream, once connected over RDMA. */
     @Override
     public RdmaStream stream() {
-        return stream;
+        return transport.stream();
     }
 
     RdmaIo rdma() {
-        return io;
+        return transport.rdma();
     }
 
     ChannelOptions options() {
@@ -193,14 +312,14 @@ final class RSocketChannel extends DataChannel {
     @Override
     public <T> SocketChannel setOption(SocketOption<T> name, T value) throws IOException {
         Objects.requireNonNull(name);
-        options.set(name, value, stream);
+        options.set(name, value, stream());
         return this;
     }
 
     @Override
     public <T> T getOption(SocketOption<T> name) throws IOException {
         Objects.requireNonNull(name);
-        return options.get(name, stream);
+        return options.get(name, stream());
     }
 
     @Override
@@ -210,7 +329,7 @@ final class RSocketChannel extends DataChannel {
 
     @Override
     public Socket socket() {
-        synchronized (stateLock) {
+        synchronized (socketLock) {
             if (socket == null) {
                 socket = RSocketAdaptor.of(this);
             }
@@ -222,43 +341,27 @@ final class RSocketChannel extends DataChannel {
 
     @Override
     public void join(RSelectionKey key) {
-        synchronized (stateLock) {
-            keys.add(key);
-            if (state == State.RDMA) {
-                key.selection().watch(key, stream);
-            } else if (state != State.CLOSED) {
-                key.watchTcp(tcp());
-            }
-        }
+        transport.join(key);
     }
 
     @Override
     public void leave(RSelectionKey key) {
-        synchronized (stateLock) {
-            // While a close still finds it here: after that the descriptor may have been reused.
-            key.selection().unwatch(key);
-            keys.remove(key);
-        }
+        transport.leave(key);
     }
 
     @Override
     public int tcpInterest(int interest) {
-        OutgoingConnection pending = connect;
-        return switch (state) {
-            case UNDECIDED, TCP -> interest;
-            case PENDING -> pending != null && pending.waitsForTcp() ? interest : 0;
-            default -> 0;
-        };
+        return transport.tcpInterest(interest);
     }
 
     @Override
     public int readyOps(int interest, boolean poll) {
-        RdmaIo rdma = io;
+        RdmaIo rdma = rdma();
         if (rdma != null) {
             // a closed stream is ready for everything, a closed channel for nothing
             return isOpen() ? rdma.readyOps(interest, poll) : 0;
         }
-        OutgoingConnection pending = connect;
+        OutgoingConnection pending = connecting.pending();
         if (pending == null) {
             return 0;
         }
@@ -267,18 +370,13 @@ final class RSocketChannel extends DataChannel {
 
     @Override
     public boolean mayBeReady(int interest) {
-        RdmaIo rdma = io;
+        RdmaIo rdma = rdma();
         return rdma == null || rdma.readyOps(interest, false) != 0;
     }
 
     @Override
     public void eventsTaken(RSelectionKey key) {
-        List<RSelectionKey> all = keys.all();
-        for (int i = 0; i < all.size(); i++) {
-            if (all.get(i) != key) {
-                all.get(i).onEventsTaken();
-            }
-        }
+        transport.keys().eventsTaken(key);
     }
 
     @Override
@@ -287,12 +385,13 @@ final class RSocketChannel extends DataChannel {
         if (!isOpen()) {
             text.append("closed");
         } else {
-            RdmaIo rdma = io;
+            RdmaIo rdma = rdma();
             text.append(isConnected() ? "connected" : isConnectionPending() ? "connection-pending" : "unconnected");
             boolean inputShut =
-                    rdma != null ? rdma.isInputShut() : tcp().socket().isInputShutdown();
-            boolean outputShut =
-                    rdma != null ? rdma.isOutputShut() : tcp().socket().isOutputShutdown();
+                    rdma != null ? rdma.isInputShut() : transport.tcp().socket().isInputShutdown();
+            boolean outputShut = rdma != null
+                    ? rdma.isOutputShut()
+                    : transport.tcp().socket().isOutputShutdown();
             text.append(inputShut ? " ishut" : "").append(outputShut ? " oshut" : "");
             try {
                 SocketAddress local = getLocalAddress();

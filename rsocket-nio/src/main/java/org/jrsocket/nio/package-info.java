@@ -19,13 +19,15 @@
  * and the JDK's internals only through {@link org.jrsocket.nio.JdkChannels}. Knows nothing of Netty, and of {@code
  * java.net.SocketImpl} only that a socket adaptor cannot do without one.
  *
- * <p>From top to bottom: server channel, socket channel (on the one that reads and writes, which is on the one that
- * connects, on the one that knows its state), selector and selection, provider, adaptors, keys, and what they are made
- * of. Arrows that point up, and why:
+ * <p>From top to bottom: server channel, socket channel, its {@code Connecting}, its {@code ChannelIo}, its {@code
+ * ChannelTransport}, selector and selection, provider, adaptors, keys, and what they are made of. Arrows that point up,
+ * and why:
  *
  * <ul>
  *   <li>The provider makes channels and selectors, because the JDK asks it for them; they, {@code ChannelOptions},
  *       {@code ServerPort} and {@code ReservedPort} ask it for the JDK's own and for the context.
+ *   <li>{@code Connecting} and {@code ChannelIo} are parts of one channel, of which they need what it has from the
+ *       JDK's classes: its mode, its close, and what makes an interrupt close it.
  *   <li>A socket adaptor and its streams are views of one channel, which makes the adaptor when it is asked for.
  *   <li>A {@code Selection} belongs to its selector, and tells it when it sleeps: only a selector can tell the JDK so.
  *   <li>A key belongs to a selector and a channel: it tells the selector of the progress that the channel makes.
@@ -38,14 +40,16 @@
  * <ol>
  *   <li>A selector's monitor, then its set of selected keys, as {@code java.nio.channels.Selector} specifies.
  *   <li>A channel's lock of the JDK for registering and for the blocking mode ({@code regLock}).
- *   <li>A socket channel's {@code readLock}, then its {@code writeLock}; a server channel's {@code acceptLock}. Reads,
- *       writes, connects and accepts that block hold them, so a thread that closes the channel takes none of them.
+ *   <li>The {@code readLock} of a {@code ChannelIo}, then its {@code writeLock}; a server channel's {@code acceptLock}.
+ *       Reads, writes, connects and accepts that block hold them, so a thread that closes the channel takes none of
+ *       them.
  *   <li>A channel's lock of the JDK for the close ({@code closeLock}), then the one for its keys ({@code keyLock}).
  *   <li>A selector's {@code registrations}.
- *   <li>A channel's {@code stateLock}. While it is held, nothing that waits is called, and no channel is closed; but a
- *       server channel opens RDMA, binds and listens with it.
+ *   <li>A channel's state lock: the monitor of a {@code ChannelTransport}, or a server channel's {@code stateLock}.
+ *       While it is held, nothing that waits is called, and no channel is closed; but a server channel opens RDMA,
+ *       binds and listens with it.
  *   <li>The monitors of {@code ChannelOptions} and {@code RSelectionKey}, and {@code SelectorEpollSet}'s lock: one of
- *       them at a time. While it or {@code stateLock} is held, any lock of the inner channel or selector.
+ *       them at a time. While it or a state lock is held, any lock of the inner channel or selector.
  *   <li>A stream's lock, and the other locks of {@code connect} and {@code stream}.
  * </ol>
  *

@@ -105,11 +105,12 @@ class ConnectRaceTest extends LoopbackChannelTests {
         kind.silence(nobody);
         RSocketChannel client = (RSocketChannel) nonBlocking(open());
         client.connect(nobody);
-        OutgoingConnection pending = client.connect;
+        OutgoingConnection pending = client.connecting().pending();
         client.close();
         while (!pending.isDecided()) {
             Thread.onSpinWait();
         }
-        assertThrowsExactly(AsynchronousCloseException.class, () -> client.finish(pending));
+        assertThrowsExactly(
+                AsynchronousCloseException.class, () -> client.connecting().finish(pending));
     }
 }

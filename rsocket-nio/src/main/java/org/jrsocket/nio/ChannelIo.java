@@ -5,7 +5,6 @@
 package org.jrsocket.nio;
 
 import java.io.IOException;
-import java.net.ProtocolFamily;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
@@ -13,61 +12,82 @@ import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.IllegalBlockingModeException;
 import java.nio.channels.NotYetConnectedException;
-import java.nio.channels.SocketChannel;
 import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jrsocket.nio.ChannelTransport.State;
 
 /**
- * The part of a socket channel that reads, writes and half-closes: over RDMA with an {@link RdmaIo}, before that and
- * over TCP with the inner channel. Blocking calls end with the JDK's exceptions when another thread closes the channel
- * or interrupts the caller.
+ * The reading, writing and half-closing of a socket channel: over RDMA with an {@link RdmaIo}, before that and over TCP
+ * with the inner channel. Blocking calls end with the JDK's exceptions when another thread closes the channel or
+ * interrupts the caller. Safe for use by many threads: readers take turns, and so do writers.
  */
-abstract class DataChannel extends ConnectingChannel {
+final class ChannelIo {
 
-    DataChannel(RSelectorProvider provider, SocketChannel tcp, ProtocolFamily family) {
-        super(provider, tcp, family);
+    private final RSocketChannel channel;
+    private final ChannelTransport transport;
+    private final ReentrantLock readLock = new ReentrantLock();
+    private final ReentrantLock writeLock = new ReentrantLock();
+
+    ChannelIo(RSocketChannel channel, ChannelTransport transport) {
+        this.channel = channel;
+        this.transport = transport;
     }
 
-    /** Like {@link #io()}, but first waits, as the JDK does, for a blocking connect in progress: it holds the lock. */
-    private RdmaIo io(ReentrantLock lock) throws IOException {
-        if (state != State.UNDECIDED && state != State.PENDING) {
-            return io();
+    /** Waits until no thread reads, writes, binds or connects, and keeps others from it. */
+    void lockBoth() {
+        readLock.lock();
+        writeLock.lock();
+    }
+
+    void unlockBoth() {
+        writeLock.unlock();
+        readLock.unlock();
+    }
+
+    /** Returns whether a thread reads, writes, binds or connects. */
+    boolean isInUse() {
+        return readLock.isLocked() || writeLock.isLocked();
+    }
+
+    /** Like {@link #rdma()}, but first waits, as the JDK does, for a blocking connect that holds the lock. */
+    private RdmaIo rdma(ReentrantLock lock) throws IOException {
+        State now = transport.state();
+        if (now != State.UNDECIDED && now != State.PENDING) {
+            return rdma();
         }
         lock.lock();
         try {
-            if (state == State.PENDING) { // the inner channel may be connected already
-                throw refused(new NotYetConnectedException());
+            if (transport.state() == State.PENDING) { // the inner channel may be connected already
+                throw channel.refused(new NotYetConnectedException());
             }
-            return io();
+            return rdma();
         } finally {
             lock.unlock();
         }
     }
 
     /** Returns the RDMA connection, or null if the inner channel is to be used. */
-    private RdmaIo io() throws ClosedChannelException {
-        RdmaIo current = io;
+    private RdmaIo rdma() throws ClosedChannelException {
+        RdmaIo current = transport.rdma();
         if (current == null) {
-            if (state == State.PENDING) {
+            if (transport.state() == State.PENDING) {
                 throw new NotYetConnectedException();
             }
         } else {
-            ensureOpen();
+            channel.ensureOpen();
         }
         return current;
     }
 
-    @Override
-    public int read(ByteBuffer target) throws IOException {
+    int read(ByteBuffer target) throws IOException {
         Objects.requireNonNull(target);
-        RdmaIo rdma = io(readLock);
+        RdmaIo rdma = rdma(readLock);
         return (int) (rdma == null ? readTcp(target, null, 0, 0) : readRdma(rdma, target, null, 0, 0));
     }
 
-    @Override
-    public long read(ByteBuffer[] targets, int offset, int length) throws IOException {
+    long read(ByteBuffer[] targets, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, targets.length);
-        RdmaIo rdma = io(readLock);
+        RdmaIo rdma = rdma(readLock);
         return rdma == null ? readTcp(null, targets, offset, length) : readRdma(rdma, null, targets, offset, length);
     }
 
@@ -78,9 +98,9 @@ abstract class DataChannel extends ConnectingChannel {
      */
     private long readTcp(ByteBuffer one, ByteBuffer[] targets, int offset, int length) throws IOException {
         try {
-            return one != null ? tcp().read(one) : tcp().read(targets, offset, length);
+            return one != null ? transport.tcp().read(one) : transport.tcp().read(targets, offset, length);
         } catch (ClosedChannelException e) {
-            closeWithTcp();
+            channel.closeWithTcp();
             throw e;
         }
     }
@@ -89,29 +109,30 @@ abstract class DataChannel extends ConnectingChannel {
             throws IOException {
         readLock.lock();
         try {
-            ensureOpen();
-            if (!isBlocking()) {
+            channel.ensureOpen();
+            if (!channel.isBlocking()) {
                 return one != null ? rdma.read(one) : rdma.read(targets, offset, length);
             }
             long n = 0;
             try {
-                begin();
-                ensureOpen();
+                channel.beginBlocking();
+                channel.ensureOpen();
                 n = one != null ? rdma.readBlocking(one, 0) : rdma.readBlocking(targets, offset, length);
             } finally {
-                end(n != 0); // if the channel is closed, it reports that in place of any other exception
+                // If the channel is closed, it reports that in place of any other exception.
+                channel.endBlocking(n != 0);
             }
             return n;
         } catch (SocketException e) {
-            throw isOpen() ? e : new AsynchronousCloseException();
+            throw channel.isOpen() ? e : new AsynchronousCloseException();
         } finally {
             readLock.unlock();
         }
     }
 
     /** Returns what to throw to a writer, including for a close by another thread. */
-    final IOException failure(RdmaIo rdma, SocketException e) {
-        return isOpen() ? rdma.ofWriter(e) : new AsynchronousCloseException();
+    IOException failure(SocketException e) {
+        return channel.isOpen() ? transport.rdma().ofWriter(e) : new AsynchronousCloseException();
     }
 
     /**
@@ -122,22 +143,22 @@ abstract class DataChannel extends ConnectingChannel {
     int readWithTimeout(ByteBuffer target, long nanos) throws IOException {
         readLock.lock();
         try {
-            ensureOpen();
-            if (!isBlocking()) {
+            channel.ensureOpen();
+            if (!channel.isBlocking()) {
                 throw new IllegalBlockingModeException();
             }
             long n = 0;
             boolean done = false;
             try {
-                begin();
-                ensureOpen();
-                n = io.readBlocking(target, nanos);
+                channel.beginBlocking();
+                channel.ensureOpen();
+                n = transport.rdma().readBlocking(target, nanos);
                 done = true;
             } catch (SocketTimeoutException e) {
-                done = isOpen();
+                done = channel.isOpen();
                 throw e;
             } finally {
-                end(done);
+                channel.endBlocking(done);
             }
             return (int) n;
         } finally {
@@ -145,17 +166,15 @@ abstract class DataChannel extends ConnectingChannel {
         }
     }
 
-    @Override
-    public int write(ByteBuffer source) throws IOException {
+    int write(ByteBuffer source) throws IOException {
         Objects.requireNonNull(source);
-        RdmaIo rdma = io(writeLock);
+        RdmaIo rdma = rdma(writeLock);
         return (int) (rdma == null ? writeTcp(source, null, 0, 0) : writeRdma(rdma, source, null, 0, 0));
     }
 
-    @Override
-    public long write(ByteBuffer[] sources, int offset, int length) throws IOException {
+    long write(ByteBuffer[] sources, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, sources.length);
-        RdmaIo rdma = io(writeLock);
+        RdmaIo rdma = rdma(writeLock);
         if (rdma == null) {
             return writeTcp(null, sources, offset, length);
         }
@@ -171,9 +190,9 @@ abstract class DataChannel extends ConnectingChannel {
     /** Writes from {@code one}, or if that is null from {@code sources}; the same applies below. */
     private long writeTcp(ByteBuffer one, ByteBuffer[] sources, int offset, int length) throws IOException {
         try {
-            return one != null ? tcp().write(one) : tcp().write(sources, offset, length);
+            return one != null ? transport.tcp().write(one) : transport.tcp().write(sources, offset, length);
         } catch (ClosedChannelException e) {
-            closeWithTcp();
+            channel.closeWithTcp();
             throw e;
         }
     }
@@ -182,8 +201,8 @@ abstract class DataChannel extends ConnectingChannel {
             throws IOException {
         writeLock.lock();
         try {
-            ensureOpen();
-            if (!isBlocking()) {
+            channel.ensureOpen();
+            if (!channel.isBlocking()) {
                 // First, as in the JDK: a failed write counts as told of a reset, though the channel reports something
                 // else.
                 long n = one != null ? rdma.write(one) : rdma.write(sources, offset, length);
@@ -195,17 +214,17 @@ abstract class DataChannel extends ConnectingChannel {
             boolean done = false;
             long n = 0;
             try {
-                begin();
-                ensureOpen();
+                channel.beginBlocking();
+                channel.ensureOpen();
                 rdma.ensureOutputOpen();
                 n = rdma.writeBlocking(one, sources, offset, length);
-                done = n > 0 || isOpen();
+                done = n > 0 || channel.isOpen();
             } finally {
-                end(done);
+                channel.endBlocking(done);
             }
             return n;
         } catch (SocketException e) {
-            IOException told = failure(rdma, e);
+            IOException told = failure(e);
             rdma.ensureOutputOpen(); // it may have been shut while this write waited
             throw told;
         } finally {
@@ -217,11 +236,11 @@ abstract class DataChannel extends ConnectingChannel {
     void probe() throws IOException {
         writeLock.lock();
         try {
-            ensureOpen();
-            io.ensureOutputOpen();
-            io.probe();
+            channel.ensureOpen();
+            transport.rdma().ensureOutputOpen();
+            transport.rdma().probe();
         } catch (SocketException e) {
-            throw failure(io, e);
+            throw failure(e);
         } finally {
             writeLock.unlock();
         }
@@ -229,25 +248,26 @@ abstract class DataChannel extends ConnectingChannel {
 
     /** Writes all bytes for the socket adaptor, or throws an exception. */
     void writeFully(ByteBuffer source) throws IOException {
+        RdmaIo rdma = transport.rdma();
         writeLock.lock();
         try {
-            ensureOpen();
-            if (!isBlocking()) {
+            channel.ensureOpen();
+            if (!channel.isBlocking()) {
                 throw new IllegalBlockingModeException();
             }
             try {
-                begin();
-                ensureOpen();
-                if (io.isOutputShut()) {
+                channel.beginBlocking();
+                channel.ensureOpen();
+                if (rdma.isOutputShut()) {
                     throw new ClosedChannelException();
                 }
                 while (source.hasRemaining()) {
-                    io.writeBlocking(source, null, 0, 0);
+                    rdma.writeBlocking(source, null, 0, 0);
                 }
             } catch (SocketException e) {
-                throw failure(io, e);
+                throw failure(e);
             } finally {
-                end(!source.hasRemaining());
+                channel.endBlocking(!source.hasRemaining());
             }
         } finally {
             writeLock.unlock();
@@ -256,27 +276,23 @@ abstract class DataChannel extends ConnectingChannel {
 
     // ---- half close ----
 
-    @Override
-    public SocketChannel shutdownInput() throws IOException {
-        RdmaIo rdma = io();
+    void shutdownInput() throws IOException {
+        RdmaIo rdma = rdma();
         if (rdma == null) {
-            tcp().shutdownInput();
+            transport.tcp().shutdownInput();
         } else {
             rdma.shutdownInput();
-            keys.progressed();
+            transport.keys().progressed();
         }
-        return this;
     }
 
-    @Override
-    public SocketChannel shutdownOutput() throws IOException {
-        RdmaIo rdma = io();
+    void shutdownOutput() throws IOException {
+        RdmaIo rdma = rdma();
         if (rdma == null) {
-            tcp().shutdownOutput();
+            transport.tcp().shutdownOutput();
         } else {
             rdma.shutdownOutput();
-            keys.progressed();
+            transport.keys().progressed();
         }
-        return this;
     }
 }

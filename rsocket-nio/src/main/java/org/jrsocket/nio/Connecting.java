@@ -10,7 +10,6 @@ import java.net.Inet4Address;
 import java.net.InetSocketAddress;
 import java.net.ProtocolFamily;
 import java.net.SocketAddress;
-import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
@@ -24,50 +23,50 @@ import java.util.concurrent.TimeUnit;
 import org.jrsocket.connect.OutgoingConnection;
 import org.jrsocket.connect.Policy;
 import org.jrsocket.connect.Rules;
+import org.jrsocket.nio.ChannelTransport.State;
 import org.jrsocket.stream.RdmaStream;
 
-/** The part of a socket channel that binds it and connects it over RDMA or else over TCP, blocking or not. */
-abstract class ConnectingChannel extends DualChannel {
+/**
+ * The connecting of a socket channel, over RDMA or else over TCP, blocking or not. It excludes readers and writers with
+ * the locks of {@link ChannelIo}; {@link ChannelTransport} knows how far it is.
+ */
+final class Connecting {
 
     /** Whether a connect without a time limit checks for a close before it begins, as in later JDKs. */
     private static final boolean LOOKS_FIRST = JdkVersion.AT_LEAST_24;
 
-    private volatile OutgoingConnection connectingTcp; // an attempt without RDMA, until it is connected
+    private final RSocketChannel channel;
+    private final ChannelTransport transport;
+    private final ChannelIo io;
+    private final RSelectorProvider provider;
+    private final ProtocolFamily family; // null for the JDK's default
 
+    private volatile OutgoingConnection connectingTcp; // an attempt without RDMA, until it is connected
     private volatile long limitNanos; // set by the owner, for connects without a limit of their own; 0 is none
 
-    ConnectingChannel(RSelectorProvider provider, SocketChannel tcp, ProtocolFamily family) {
-        super(provider, tcp, family);
+    Connecting(
+            RSocketChannel channel,
+            ChannelTransport transport,
+            ChannelIo io,
+            RSelectorProvider provider,
+            ProtocolFamily family) {
+        this.channel = channel;
+        this.transport = transport;
+        this.io = io;
+        this.provider = provider;
+        this.family = family;
     }
 
-    @Override
-    public SocketChannel bind(SocketAddress local) throws IOException {
-        readLock.lock(); // as the JDK does: waits for a connect in progress, without stateLock
-        writeLock.lock();
-        try {
-            if (state == State.PENDING) {
-                throw new ConnectionPendingException();
-            }
-            if (state == State.RDMA) {
-                throw new AlreadyBoundException();
-            }
-            ensureInner();
-            tcp().bind(local);
-        } finally {
-            writeLock.unlock();
-            readLock.unlock();
-        }
-        return this;
+    private SocketChannel tcp() {
+        return transport.tcp();
     }
 
-    @Override
-    public boolean connect(SocketAddress address) throws IOException {
+    boolean connect(SocketAddress address) throws IOException {
         check(address);
-        readLock.lock();
-        writeLock.lock();
+        io.lockBoth();
         try {
             if (LOOKS_FIRST) {
-                ensureOpen();
+                channel.ensureOpen();
             }
             InetSocketAddress target = rdmaTarget(address);
             OutgoingConnection connection = target == null
@@ -77,23 +76,22 @@ abstract class ConnectingChannel extends DualChannel {
                 boolean connected =
                         connectTcp(connection == null ? () -> tcp().connect(address) : connection::connectTcp);
                 if (!connected) {
-                    keys.refresh();
+                    transport.keys().refresh();
                 }
                 return connected;
             }
-            if (isBlocking()) {
+            if (channel.isBlocking()) {
                 connectBlocking(connection);
                 return true;
             }
             return connectLater(connection);
         } finally {
-            writeLock.unlock();
-            readLock.unlock();
+            io.unlockBoth();
         }
     }
 
     /** Sets the owner's time limit; see {@link ChannelAccess#limitConnect}. */
-    final void limitConnect(int millis) {
+    void limit(int millis) {
         limitNanos = TimeUnit.MILLISECONDS.toNanos(millis);
     }
 
@@ -109,10 +107,9 @@ abstract class ConnectingChannel extends DualChannel {
     /** Connects for the socket adaptor: blocking, with a time limit; 0 means none. */
     void connect(SocketAddress address, int millis) throws IOException {
         check(address);
-        readLock.lock();
-        writeLock.lock();
+        io.lockBoth();
         try {
-            if (!isBlocking()) {
+            if (!channel.isBlocking()) {
                 throw new IllegalBlockingModeException();
             }
             InetSocketAddress target = rdmaTarget(address);
@@ -131,8 +128,7 @@ abstract class ConnectingChannel extends DualChannel {
                 connectBlocking(connection);
             }
         } finally {
-            writeLock.unlock();
-            readLock.unlock();
+            io.unlockBoth();
         }
     }
 
@@ -152,24 +148,25 @@ abstract class ConnectingChannel extends DualChannel {
 
     /** Returns the address to try over RDMA; null if the JDK's channel is to connect, or to report what is wrong. */
     private InetSocketAddress rdmaTarget(SocketAddress address) throws IOException {
-        if (state == State.RDMA) {
-            throw refused(new AlreadyConnectedException());
-        }
-        if (state == State.PENDING) {
-            throw refused(new ConnectionPendingException());
-        }
-        if (state == State.CLOSED) { // the inner channel, if there is one, may have another mode
-            throw isBlocking() ? new AsynchronousCloseException() : new ClosedChannelException();
+        switch (transport.state()) {
+            case RDMA -> throw channel.refused(new AlreadyConnectedException());
+            case PENDING -> throw channel.refused(new ConnectionPendingException());
+            case CLOSED -> // the inner channel, if there is one, may have another mode
+                throw channel.isBlocking() ? new AsynchronousCloseException() : new ClosedChannelException();
+            case TCP -> {
+                return null;
+            }
+            case UNDECIDED -> {}
         }
         InetSocketAddress target = (InetSocketAddress) address;
-        if (state != State.UNDECIDED || tcp().isConnected() || tcp().isConnectionPending() || target.getPort() == 0) {
+        if (tcp().isConnected() || tcp().isConnectionPending() || target.getPort() == 0) {
             return null;
         }
         if (isBoundToAnotherFamily(target)) {
             return null;
         }
         PermissionChecks.checkConnect(target);
-        heedInterrupt(); // otherwise a server would accept a connection that no one gets
+        channel.heedInterrupt(); // otherwise a server would accept a connection that no one gets
         return target.getAddress().isAnyLocalAddress() ? loopback(target) : target;
     }
 
@@ -191,11 +188,16 @@ abstract class ConnectingChannel extends DualChannel {
         try {
             OutgoingConnection made = provider.context()
                     .connector()
-                    .connect((InetSocketAddress) tcp().getLocalAddress(), target, options.streamConfig(), nanos, inner);
+                    .connect(
+                            (InetSocketAddress) tcp().getLocalAddress(),
+                            target,
+                            channel.options().streamConfig(),
+                            nanos,
+                            inner);
             connectingTcp = made.isTcp() ? made : null;
             return made;
         } catch (IOException e) {
-            close();
+            channel.close();
             throw e;
         }
     }
@@ -213,7 +215,7 @@ abstract class ConnectingChannel extends DualChannel {
         try {
             return call.run();
         } finally {
-            closeWithTcp();
+            channel.closeWithTcp();
         }
     }
 
@@ -229,14 +231,9 @@ abstract class ConnectingChannel extends DualChannel {
 
     /** @param connection null if RDMA was out of the question */
     private void connectedTcp(OutgoingConnection connection) {
-        synchronized (stateLock) {
-            if (state != State.CLOSED && state != State.TCP) { // TCP if finished more than once
-                connect = null;
-                to(State.TCP);
-            }
-        }
+        transport.becomeTcp();
         if (connection != null) {
-            recorded = connection.record();
+            transport.record(connection.record());
         }
     }
 
@@ -244,13 +241,13 @@ abstract class ConnectingChannel extends DualChannel {
         boolean done = false;
         RdmaStream result = null;
         try {
-            begin();
-            begin(pending);
+            channel.beginBlocking();
+            transport.begin(pending);
             result = pending.awaitRdma();
             done = true;
         } catch (IOException | RuntimeException | Error e) { // or it would stay pending, and nobody would decide it
-            done = isOpen();
-            close();
+            done = channel.isOpen();
+            channel.close();
             throw e;
         } finally {
             endAttempt(done, result);
@@ -266,7 +263,7 @@ abstract class ConnectingChannel extends DualChannel {
     private void endAttempt(boolean done, RdmaStream connected) throws AsynchronousCloseException {
         boolean interrupted = true;
         try {
-            end(done);
+            channel.endBlocking(done);
             interrupted = false;
         } finally {
             if (interrupted && connected != null) {
@@ -275,29 +272,13 @@ abstract class ConnectingChannel extends DualChannel {
         }
     }
 
-    private void begin(OutgoingConnection pending) throws ClosedChannelException {
-        synchronized (stateLock) {
-            if (state == State.CLOSED) {
-                pending.cancel();
-                throw new ClosedChannelException();
-            }
-            to(State.PENDING);
-            connect = pending;
-            remote = pending.remote();
-        }
-    }
-
     private void connectedRdma(OutgoingConnection pending, RdmaStream result) throws IOException {
         try {
-            synchronized (stateLock) {
-                if (state == State.PENDING && connect == pending) {
-                    attachStream(result);
-                    keys.refresh();
-                    return;
-                }
+            if (transport.connected(pending, result)) {
+                return;
             }
         } catch (UncheckedIOException e) { // a selector has no descriptor left to watch it with
-            close();
+            channel.close();
             throw e.getCause();
         }
         result.close();
@@ -309,22 +290,22 @@ abstract class ConnectingChannel extends DualChannel {
         try {
             tcpGuard(pending::connectTcp);
         } catch (RuntimeException | Error e) { // a logger that fails, say; as above
-            close();
+            channel.close();
             throw e;
         }
         connectedTcp(pending);
     }
 
     private boolean connectLater(OutgoingConnection pending) throws IOException {
-        begin(pending);
+        transport.begin(pending);
         try {
-            keys.refresh(); // the JDK's selector must not report the idle TCP socket
+            transport.keys().refresh(); // the JDK's selector must not report the idle TCP socket
             pending.start(() -> decided(pending));
         } catch (UncheckedIOException e) { // a selector that has no descriptor left
-            close();
+            channel.close();
             throw e.getCause();
         } catch (RuntimeException | Error e) { // as above
-            close();
+            channel.close();
             throw e;
         }
         return false;
@@ -332,75 +313,47 @@ abstract class ConnectingChannel extends DualChannel {
 
     /** Called when RDMA has an outcome, by the service thread, which must not be held up, or the one that connects. */
     private void decided(OutgoingConnection pending) {
-        synchronized (stateLock) {
-            if (state != State.PENDING || connect != pending) {
-                pending.discard();
-            } else {
-                startTcpIfDue(pending);
-            }
-            stateLock.notifyAll();
-        }
-        keys.refresh();
+        transport.decided(pending);
+        transport.keys().refresh();
     }
 
-    /**
-     * Starts TCP if RDMA has failed. A blocking inner channel is left to the thread that finishes the connect. Called
-     * with stateLock held.
-     */
-    final void startTcpIfDue(OutgoingConnection pending) {
-        assert Thread.holdsLock(stateLock);
-        if (pending.needsTcp() && !tcp().isBlocking()) {
-            pending.startTcp();
-        }
+    /** Returns the connect that is under way, or null. */
+    OutgoingConnection pending() {
+        return transport.pending();
     }
 
-    @Override
-    public boolean finishConnect() throws IOException {
-        readLock.lock();
-        writeLock.lock();
+    boolean finishConnect() throws IOException {
+        io.lockBoth();
         try {
-            OutgoingConnection pending = connect;
-            if (state == State.RDMA) {
+            OutgoingConnection pending = pending();
+            if (transport.state() == State.RDMA) {
                 return true;
             }
             if (pending == null) {
-                if (!isOpen()) { // a close in progress has left the inner channel, which never connected, open
-                    throw isBlocking() && !LOOKS_FIRST
+                if (!channel.isOpen()) { // a close in progress has left the inner channel, which never connected, open
+                    throw channel.isBlocking() && !LOOKS_FIRST
                             ? new AsynchronousCloseException()
                             : new ClosedChannelException();
                 }
-                ensureInner();
+                transport.ensureInner();
                 OutgoingConnection direct = connectingTcp;
                 return connectTcp(direct == null ? tcp()::finishConnect : direct::finishTcp);
             }
-            if (isBlocking()) {
+            if (channel.isBlocking()) {
                 awaitDecision(pending);
             }
             return pending.isDecided() && finish(pending);
         } finally {
-            writeLock.unlock();
-            readLock.unlock();
+            io.unlockBoth();
         }
     }
 
     private void awaitDecision(OutgoingConnection pending) throws IOException {
-        boolean interrupted = false;
         try {
-            begin();
-            synchronized (stateLock) {
-                while (!pending.isDecided() && state == State.PENDING) {
-                    try {
-                        stateLock.wait();
-                    } catch (InterruptedException e) {
-                        interrupted = true; // begin() makes the interrupt close the channel
-                    }
-                }
-            }
+            channel.beginBlocking();
+            transport.awaitDecision(pending);
         } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-            end(state == State.PENDING);
+            channel.endBlocking(transport.state() == State.PENDING);
         }
     }
 
@@ -408,8 +361,8 @@ abstract class ConnectingChannel extends DualChannel {
     boolean finish(OutgoingConnection pending) throws IOException {
         IOException failure = pending.failure();
         if (failure != null) {
-            boolean closed = !isOpen(); // by another thread, which has ended the attempt
-            close();
+            boolean closed = !channel.isOpen(); // by another thread, which has ended the attempt
+            channel.close();
             throw closed ? new AsynchronousCloseException() : failure;
         }
         RdmaStream result = pending.takeStream();
@@ -421,19 +374,17 @@ abstract class ConnectingChannel extends DualChannel {
             throw new AsynchronousCloseException(); // whoever closed it took the stream
         }
         if (pending.needsTcp()) {
-            if (isBlocking()) {
+            if (channel.isBlocking()) {
                 connectTcpInstead(pending);
                 return true;
             }
-            synchronized (stateLock) {
-                startTcpIfDue(pending); // unless decided() was about to, and has
-            }
+            transport.startTcpIfDue(pending); // unless decided() was about to, and has
             return false;
         }
         boolean connected = tcpGuard(pending::finishTcp);
         if (connected) {
             connectedTcp(pending);
-            keys.refresh();
+            transport.keys().refresh();
         }
         return connected;
     }
