@@ -38,78 +38,78 @@ final class JdkChannels {
     /** Whether a thread that waits in a datagram channel can be interrupted, as in each that a provider opens. */
     private static final boolean INTERRUPTIBLE = true;
 
-    private static final MethodHandle DEFAULT_PROVIDER;
-    private static final MethodHandle ASYNCHRONOUS_PROVIDER;
-    private static final MethodHandle REGISTER;
-    private static final MethodHandle KILL;
-    private static final MethodHandle DESCRIPTOR;
-    private static final MethodHandle IPV6;
-    private static final Class<?> CHANNEL;
-    private static final Class<?> EPOLL_SELECTOR;
-    private static final MethodHandle EPOLL_FD; // null where JDK selectors are not epoll sets
-    private static final Throwable FAILURE;
+    /** The selectors of the JDK's that are epoll sets. */
+    private static final String EPOLL_SELECTOR = "sun.nio.ch.EPollSelectorImpl";
+
+    private static final MethodHandle EPOLL_FD = epollFd(); // null where JDK selectors are not epoll sets
+    private static final Throwable FAILURE; // null if the package is open
+
+    private static MethodHandle epollFd() {
+        try {
+            Class<?> selector = Class.forName(EPOLL_SELECTOR);
+            return MethodHandles.privateLookupIn(selector, MethodHandles.lookup())
+                    .findGetter(selector, "epfd", int.class)
+                    .asType(MethodType.methodType(int.class, AbstractSelector.class));
+        } catch (ReflectiveOperationException e) {
+            return null; // then the service thread joins the two waits
+        }
+    }
 
     static {
-        MethodHandle provider = null;
-        MethodHandle asynchronous = null;
-        MethodHandle register = null;
-        MethodHandle kill = null;
-        MethodHandle descriptor = null;
-        MethodHandle ipv6 = null;
-        MethodHandle epollFd = null;
-        Class<?> channel = null;
-        Class<?> epollSelector = null;
         Throwable failure = null;
         try {
-            Class<?> selector = Class.forName("sun.nio.ch.SelectorImpl");
-            channel = Class.forName("sun.nio.ch.SelChImpl");
-            MethodHandles.Lookup nio = MethodHandles.privateLookupIn(selector, MethodHandles.lookup());
-            provider = nio.unreflect(
-                            Class.forName("sun.nio.ch.DefaultSelectorProvider").getMethod("get"))
-                    .asType(MethodType.methodType(SelectorProvider.class));
-            asynchronous = nio.unreflect(Class.forName("sun.nio.ch.DefaultAsynchronousChannelProvider")
-                            .getMethod("create"))
-                    .asType(MethodType.methodType(AsynchronousChannelProvider.class));
-            register = nio.findVirtual(
-                            selector,
-                            "register",
-                            MethodType.methodType(
-                                    SelectionKey.class, AbstractSelectableChannel.class, int.class, Object.class))
-                    .asType(MethodType.methodType(
-                            SelectionKey.class,
-                            AbstractSelector.class,
-                            AbstractSelectableChannel.class,
-                            int.class,
-                            Object.class));
-            kill = nio.findVirtual(channel, "kill", MethodType.methodType(void.class))
-                    .asType(MethodType.methodType(void.class, Channel.class));
-            descriptor = nio.findVirtual(channel, "getFDVal", MethodType.methodType(int.class))
-                    .asType(MethodType.methodType(int.class, Channel.class));
-            ipv6 = nio.findStatic(
-                    Class.forName("sun.nio.ch.Net"), "isIPv6Available", MethodType.methodType(boolean.class));
-        } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
+            MethodHandles.lookup().ensureInitialized(Internals.class);
+        } catch (ExceptionInInitializerError e) {
+            failure = e.getCause();
+        } catch (IllegalAccessException | LinkageError e) {
             failure = e;
         }
-        if (failure == null) {
+        FAILURE = failure;
+    }
+
+    /** What nothing works without. A class of its own, because its initialisation fails if the package is not open. */
+    private static final class Internals {
+
+        static final MethodHandle DEFAULT_PROVIDER;
+        static final MethodHandle ASYNCHRONOUS_PROVIDER;
+        static final MethodHandle REGISTER;
+        static final MethodHandle KILL;
+        static final MethodHandle DESCRIPTOR;
+        static final MethodHandle IPV6;
+        static final Class<?> CHANNEL;
+
+        static {
             try {
-                epollSelector = Class.forName("sun.nio.ch.EPollSelectorImpl");
-                epollFd = MethodHandles.privateLookupIn(epollSelector, MethodHandles.lookup())
-                        .findGetter(epollSelector, "epfd", int.class)
-                        .asType(MethodType.methodType(int.class, AbstractSelector.class));
+                Class<?> selector = Class.forName("sun.nio.ch.SelectorImpl");
+                CHANNEL = Class.forName("sun.nio.ch.SelChImpl");
+                MethodHandles.Lookup nio = MethodHandles.privateLookupIn(selector, MethodHandles.lookup());
+                DEFAULT_PROVIDER = nio.unreflect(Class.forName("sun.nio.ch.DefaultSelectorProvider")
+                                .getMethod("get"))
+                        .asType(MethodType.methodType(SelectorProvider.class));
+                ASYNCHRONOUS_PROVIDER = nio.unreflect(Class.forName("sun.nio.ch.DefaultAsynchronousChannelProvider")
+                                .getMethod("create"))
+                        .asType(MethodType.methodType(AsynchronousChannelProvider.class));
+                REGISTER = nio.findVirtual(
+                                selector,
+                                "register",
+                                MethodType.methodType(
+                                        SelectionKey.class, AbstractSelectableChannel.class, int.class, Object.class))
+                        .asType(MethodType.methodType(
+                                SelectionKey.class,
+                                AbstractSelector.class,
+                                AbstractSelectableChannel.class,
+                                int.class,
+                                Object.class));
+                KILL = nio.findVirtual(CHANNEL, "kill", MethodType.methodType(void.class))
+                        .asType(MethodType.methodType(void.class, Channel.class));
+                DESCRIPTOR = nio.findVirtual(CHANNEL, "getFDVal", MethodType.methodType(int.class))
+                        .asType(MethodType.methodType(int.class, Channel.class));
+                IPV6 = nio.findStatic(
+                        Class.forName("sun.nio.ch.Net"), "isIPv6Available", MethodType.methodType(boolean.class));
             } catch (ReflectiveOperationException e) {
-                epollFd = null; // then the service thread joins the two waits
+                throw new ExceptionInInitializerError(e);
             }
         }
-        DEFAULT_PROVIDER = provider;
-        ASYNCHRONOUS_PROVIDER = asynchronous;
-        REGISTER = register;
-        KILL = kill;
-        DESCRIPTOR = descriptor;
-        IPV6 = ipv6;
-        CHANNEL = channel;
-        EPOLL_SELECTOR = epollSelector;
-        EPOLL_FD = epollFd;
-        FAILURE = failure;
     }
 
     /** The constructors of channels that name a provider, all looked up when the first is needed. */
@@ -176,7 +176,7 @@ final class JdkChannels {
     static SelectorProvider defaultProvider() {
         ensureOpen();
         try {
-            return (SelectorProvider) DEFAULT_PROVIDER.invokeExact();
+            return (SelectorProvider) Internals.DEFAULT_PROVIDER.invokeExact();
         } catch (Throwable e) {
             throw sneak(e);
         }
@@ -252,7 +252,7 @@ final class JdkChannels {
     static AsynchronousChannelProvider newAsynchronousProvider() {
         ensureOpen();
         try {
-            return (AsynchronousChannelProvider) ASYNCHRONOUS_PROVIDER.invokeExact();
+            return (AsynchronousChannelProvider) Internals.ASYNCHRONOUS_PROVIDER.invokeExact();
         } catch (Throwable e) {
             throw sneak(e);
         }
@@ -260,7 +260,7 @@ final class JdkChannels {
 
     /** Returns whether this is a channel of the JDK's that JDK selectors accept. */
     static boolean isJdkChannel(Channel channel) {
-        return CHANNEL.isInstance(channel);
+        return Internals.CHANNEL.isInstance(channel);
     }
 
     /**
@@ -271,7 +271,7 @@ final class JdkChannels {
     static SelectionKey register(
             AbstractSelector selector, AbstractSelectableChannel channel, int ops, Object attachment) {
         try {
-            return (SelectionKey) REGISTER.invokeExact(selector, channel, ops, attachment);
+            return (SelectionKey) Internals.REGISTER.invokeExact(selector, channel, ops, attachment);
         } catch (Throwable e) {
             throw sneak(e);
         }
@@ -280,7 +280,7 @@ final class JdkChannels {
     /** Releases the descriptor of a channel that was closed while it was registered, and no longer is. */
     static void release(Channel channel) throws IOException {
         try {
-            KILL.invokeExact(channel);
+            Internals.KILL.invokeExact(channel);
         } catch (Throwable e) {
             throw sneak(e);
         }
@@ -289,7 +289,7 @@ final class JdkChannels {
     /** Returns the descriptor of an open JDK channel. */
     static int descriptor(Channel channel) {
         try {
-            return (int) DESCRIPTOR.invokeExact(channel);
+            return (int) Internals.DESCRIPTOR.invokeExact(channel);
         } catch (Throwable e) {
             throw sneak(e);
         }
@@ -297,7 +297,7 @@ final class JdkChannels {
 
     /** Returns the descriptor of a JDK selector's epoll set, or -1 if it has none. */
     static int epollDescriptor(AbstractSelector selector) {
-        if (EPOLL_FD == null || !EPOLL_SELECTOR.isInstance(selector)) {
+        if (EPOLL_FD == null || !selector.getClass().getName().equals(EPOLL_SELECTOR)) {
             return -1;
         }
         try {
@@ -310,7 +310,7 @@ final class JdkChannels {
     /** Returns whether the JDK's TCP sockets are IPv6 sockets, which serve IPv4 too. */
     static boolean isIpv6() {
         try {
-            return (boolean) IPV6.invokeExact();
+            return (boolean) Internals.IPV6.invokeExact();
         } catch (Throwable e) {
             throw sneak(e);
         }
