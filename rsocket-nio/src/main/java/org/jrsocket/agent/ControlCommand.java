@@ -53,6 +53,27 @@ final class ControlCommand implements Callable<Integer> {
 
     private static final int LOOK_MILLIS = 100;
 
+    private static final String[] PEER_COLUMNS = {"address", "port", "from", "kind", "avoidedMillis", "usualMicros"};
+
+    private static final String[] CONNECTION_COLUMNS = {
+        "transport",
+        "device",
+        "localAddress",
+        "localPort",
+        "remoteAddress",
+        "remotePort",
+        "ageMillis",
+        "bytesRead",
+        "bytesWritten",
+        "stalls",
+        "registeredBytes",
+        "open",
+        "waitsFor",
+        "bytesUnsent",
+        "bytesUnread",
+        "silentSeconds"
+    };
+
     @ParentCommand
     private Main main;
 
@@ -129,53 +150,27 @@ final class ControlCommand implements Callable<Integer> {
     private int run(RemoteTransport remote, PrintStream out) throws IOException, InterruptedException {
         switch (operation) {
             case STATUS -> RemoteTables.status(remote, out);
-            case POLICY -> {
-                if (policy != null) {
-                    remote.set("PolicyOverride", policy);
-                }
-                out.println("policy override: " + remote.get("PolicyOverride"));
-                String sockets = (String) remote.get("Sockets");
-                if (policy != null && !sockets.isEmpty() && !sockets.contains(": ours")) {
-                    main.err().println("jrsocket: the override has no effect in that JVM: " + sockets);
-                }
-            }
+            case POLICY -> policy(remote, out);
             case DRAIN -> {
                 return drain(remote, out);
             }
             case RELOAD -> out.println(remote.invoke("reloadRules"));
-            case REMEMBERED ->
-                RemoteTables.print(
-                        out,
-                        remote.invoke("showRemembered"),
-                        "address",
-                        "port",
-                        "from",
-                        "kind",
-                        "avoidedMillis",
-                        "usualMicros");
+            case REMEMBERED -> RemoteTables.print(out, remote.invoke("showRemembered"), PEER_COLUMNS);
             case FORGET -> out.println("peers forgotten: " + remote.invoke("forgetRemembered"));
-            case CONNECTIONS ->
-                RemoteTables.print(
-                        out,
-                        remote.invoke("showConnections"),
-                        "transport",
-                        "device",
-                        "localAddress",
-                        "localPort",
-                        "remoteAddress",
-                        "remotePort",
-                        "ageMillis",
-                        "bytesRead",
-                        "bytesWritten",
-                        "stalls",
-                        "registeredBytes",
-                        "open",
-                        "waitsFor",
-                        "bytesUnsent",
-                        "bytesUnread",
-                        "silentSeconds");
+            case CONNECTIONS -> RemoteTables.print(out, remote.invoke("showConnections"), CONNECTION_COLUMNS);
         }
         return 0;
+    }
+
+    private void policy(RemoteTransport remote, PrintStream out) throws IOException {
+        if (policy != null) {
+            remote.set("PolicyOverride", policy);
+        }
+        out.println("policy override: " + remote.get("PolicyOverride"));
+        String sockets = (String) remote.get("Sockets");
+        if (policy != null && !sockets.isEmpty() && !sockets.contains(": ours")) {
+            main.err().println("jrsocket: the override has no effect in that JVM: " + sockets);
+        }
     }
 
     private int drain(RemoteTransport remote, PrintStream out) throws IOException, InterruptedException {
