@@ -67,7 +67,18 @@ final class Installation {
 
     private static final AtomicBoolean STARTED = new AtomicBoolean();
 
-    private Installation() {}
+    private final TransportContext context;
+    private final TransportHolder holder;
+    private final Instrumentation instrumentation;
+    private final boolean attached; // to a program that is running
+
+    private Installation(
+            TransportContext context, TransportHolder holder, Instrumentation instrumentation, boolean attached) {
+        this.context = context;
+        this.holder = holder;
+        this.instrumentation = instrumentation;
+        this.attached = attached;
+    }
 
     /** Starts the agent before {@code main}. */
     static void begin(String arguments, Instrumentation instrumentation) {
@@ -109,23 +120,23 @@ final class Installation {
     private static void run(String arguments, Instrumentation instrumentation, TransportHolder holder, boolean attached)
             throws ConfigurationException {
         LogLevel level = LogLevel.WARN;
-        TransportContext context = null;
+        Installation installation = null;
         try {
             Settings settings = Settings.read(arguments, System.getProperties(), System.getenv());
             level = settings.log();
-            context = TransportContext.open(settings, holder);
+            installation = new Installation(TransportContext.open(settings, holder), holder, instrumentation, attached);
             if (STARTED.getAndSet(true)) {
                 warn(level, "the agent was started already, by another -javaagent or attached; it stays as it is");
                 holder.close(); // nothing of this one goes on in the background
                 return;
             }
             StderrLoggers.level(level);
-            install(context, holder, instrumentation, attached);
+            installation.install();
         } catch (ConfigurationException e) {
             throw e;
         } catch (Throwable e) { // whatever is wrong with RDMA, the JVM must go on
-            if (context != null) {
-                tcpOnly(context, attached, null, e.toString());
+            if (installation != null) {
+                installation.tcpOnly(null, e.toString());
             } else {
                 warn(level, "TCP only: " + e);
             }
@@ -135,13 +146,11 @@ final class Installation {
         }
     }
 
-    private static void install(
-            TransportContext context, TransportHolder holder, Instrumentation instrumentation, boolean attached)
-            throws Exception {
+    private void install() throws Exception {
         boolean net = wantsSockets(System.getProperty(NET_PROPERTY), System.getProperty(NIO_PROPERTY));
         boolean nio = wantsChannels(System.getProperty(NET_PROPERTY), System.getProperty(NIO_PROPERTY));
         // For what a program names itself, such as the Netty transport: it works wherever it is, with these settings.
-        open(instrumentation);
+        open();
         NativeLibrary.enableNativeAccess(instrumentation);
         RSelectorProvider.share(context, holder);
         InstalledSockets.choose(context);
@@ -149,7 +158,7 @@ final class Installation {
             // Nothing of RDMA is opened if all is left to TCP, until policy or rules change at run time. On another
             // system than Linux no change would help, and our sockets have not been tried there: so look at once.
             if (context.mayUseRdma() || !NativeLibrary.isSystemKnown()) {
-                sayMissing(context, holder.provider());
+                sayMissing(holder.provider());
             }
         } catch (VerbsUnavailableException e) {
             warn(context.settings().log(), context.withoutRdma(e));
@@ -161,15 +170,15 @@ final class Installation {
         }
         NativeLibrary.OS.keep();
         if (net && attached && isLoaded(Object.class.getModule(), SERVER_SOCKET, instrumentation)) {
-            tcpOnly(context, true, Kind.SOCKETS, HAS_SERVERS);
+            tcpOnly(Kind.SOCKETS, HAS_SERVERS);
             net = false;
         }
         Management.register(context, holder, instrumentation);
         if (net) {
-            installNet(context, attached);
+            installNet();
         }
         if (nio) {
-            installNio(context, holder, instrumentation, attached);
+            installNio();
         }
         InstalledSockets.jdks("as -D" + NET_PROPERTY + " and -D" + NIO_PROPERTY + " require");
         for (String name : NEEDED_LATER) {
@@ -178,7 +187,7 @@ final class Installation {
     }
 
     /** Warns of missing devices, as a misspelt one would go unnoticed. Looking takes time: only for named devices. */
-    private static void sayMissing(TransportContext context, VerbsProvider provider) {
+    private void sayMissing(VerbsProvider provider) {
         if (!context.namesDevices()) {
             return;
         }
@@ -205,7 +214,7 @@ final class Installation {
         return false;
     }
 
-    private static void open(Instrumentation instrumentation) {
+    private void open() {
         Map<String, Set<Module>> opens = new HashMap<>();
         for (String name : SocketFactories.PACKAGES) {
             opens.put(name, Set.of(Agent.class.getModule()));
@@ -227,18 +236,16 @@ final class Installation {
         return nio == null ? net == null : nio.equals(NIO);
     }
 
-    private static void installNet(TransportContext context, boolean attached) throws ConfigurationException {
+    private void installNet() throws ConfigurationException {
         try {
             SocketFactories.install(context);
             InstalledSockets.ours(Kind.SOCKETS);
         } catch (IOException e) {
-            tcpOnly(context, attached, Kind.SOCKETS, e.getMessage());
+            tcpOnly(Kind.SOCKETS, e.getMessage());
         }
     }
 
-    private static void installNio(
-            TransportContext context, TransportHolder holder, Instrumentation instrumentation, boolean attached)
-            throws ConfigurationException {
+    private void installNio() throws ConfigurationException {
         try {
             RSelectorProvider.install(context, holder);
             NettyBypass bypass = new NettyBypass(context.settings().log());
@@ -249,7 +256,7 @@ final class Installation {
             NettyNatives.leaveOut(System.getProperties());
             InstalledSockets.ours(Kind.CHANNELS);
         } catch (IOException e) {
-            tcpOnly(context, attached, Kind.CHANNELS, e.getMessage());
+            tcpOnly(Kind.CHANNELS, e.getMessage());
             InstalledSockets.jdks(Kind.ASYNCHRONOUS_CHANNELS, "NIO channels are");
             return;
         }
@@ -257,7 +264,7 @@ final class Installation {
             RAsynchronousChannelProvider.install();
             InstalledSockets.ours(Kind.ASYNCHRONOUS_CHANNELS);
         } catch (IOException e) {
-            tcpOnly(context, attached, Kind.ASYNCHRONOUS_CHANNELS, e.getMessage());
+            tcpOnly(Kind.ASYNCHRONOUS_CHANNELS, e.getMessage());
         }
     }
 
@@ -267,8 +274,7 @@ final class Installation {
      * @param kind which sockets; null for all
      * @throws ConfigurationException if some connection must use RDMA, and would use TCP unnoticed
      */
-    private static void tcpOnly(TransportContext context, boolean attached, Kind kind, String reason)
-            throws ConfigurationException {
+    private void tcpOnly(Kind kind, String reason) throws ConfigurationException {
         String what = kind == null ? "TCP only" : "TCP only for " + kind.text;
         if (kind == null) {
             InstalledSockets.jdks(reason);
