@@ -87,7 +87,7 @@ class TransportHolderTest {
         assertEquals(Reason.NO_DEVICE, missing());
         try (LoopbackProvider late = new LoopbackProvider()) {
             verbs = late;
-            now.addAndGet(TransportHolder.LOOK_NANOS);
+            now.addAndGet(HeldVerbs.LOOK_NANOS);
             assertEquals(Reason.NO_DEVICE, missing(), "no caller waits for a look");
             assertEquals(1, opened);
             assertFalse(holder.hasVerbs());
@@ -104,18 +104,18 @@ class TransportHolderTest {
             missing();
         }
         assertEquals(0, looks.size());
-        now.addAndGet(TransportHolder.LOOK_NANOS);
+        now.addAndGet(HeldVerbs.LOOK_NANOS);
         for (int i = 0; i < 100; i++) {
             missing();
         }
         assertEquals(1, looks.size());
-        now.addAndGet(TransportHolder.LOOK_NANOS);
+        now.addAndGet(HeldVerbs.LOOK_NANOS);
         missing();
         assertEquals(1, looks.size(), "it takes long");
         looks.remove().run();
         missing();
         assertEquals(0, looks.size());
-        now.addAndGet(TransportHolder.LOOK_NANOS);
+        now.addAndGet(HeldVerbs.LOOK_NANOS);
         missing();
         assertEquals(1, looks.size());
         assertEquals(2, opened);
@@ -125,7 +125,7 @@ class TransportHolderTest {
     void shouldSayWhatIsMissingNow() {
         assertEquals(Reason.NO_DEVICE, missing());
         reason = Reason.PERMISSION;
-        now.addAndGet(TransportHolder.LOOK_NANOS);
+        now.addAndGet(HeldVerbs.LOOK_NANOS);
         missing();
         looks.remove().run();
         assertEquals(Reason.PERMISSION, missing());
@@ -135,7 +135,7 @@ class TransportHolderTest {
     void shouldNotLookForWhatCannotCome() {
         reason = Reason.PLATFORM;
         missing();
-        now.addAndGet(TransportHolder.LOOK_NANOS);
+        now.addAndGet(HeldVerbs.LOOK_NANOS);
         missing();
         assertEquals(0, looks.size());
     }
@@ -145,7 +145,7 @@ class TransportHolderTest {
     void shouldSayThatThereIsNoRdmaWhenMemoryIsShortAndLookAgain() throws Exception {
         poor = true;
         assertEquals(Reason.LIBRARY, missing());
-        now.addAndGet(TransportHolder.LOOK_NANOS);
+        now.addAndGet(HeldVerbs.LOOK_NANOS);
         missing();
         try {
             looks.remove().run();
@@ -155,7 +155,7 @@ class TransportHolderTest {
         poor = false;
         try (LoopbackProvider late = new LoopbackProvider()) {
             verbs = late;
-            now.addAndGet(TransportHolder.LOOK_NANOS);
+            now.addAndGet(HeldVerbs.LOOK_NANOS);
             missing();
             assertEquals(1, looks.size());
             looks.remove().run();
@@ -207,7 +207,7 @@ class TransportHolderTest {
                 this::startService);
         for (int i = 0; i < 3; i++) {
             assertThrows(VerbsUnavailableException.class, poor::provider);
-            now.addAndGet(TransportHolder.LOOK_NANOS);
+            now.addAndGet(HeldVerbs.LOOK_NANOS);
         }
         assertEquals(1, opened);
     }
@@ -222,7 +222,7 @@ class TransportHolderTest {
             assertEquals(Reason.CLOSED, reasonOf(holder::transport));
             assertEquals(Reason.CLOSED, missing());
             assertFalse(holder.hasVerbs());
-            now.addAndGet(TransportHolder.LOOK_NANOS);
+            now.addAndGet(HeldVerbs.LOOK_NANOS);
             missing();
             assertEquals(0, looks.size(), "nobody looks for it");
         }
@@ -237,7 +237,7 @@ class TransportHolderTest {
         assertTicks(early);
         try (LoopbackProvider late = new LoopbackProvider()) {
             verbs = late;
-            now.addAndGet(TransportHolder.LOOK_NANOS);
+            now.addAndGet(HeldVerbs.LOOK_NANOS);
             missing();
             looks.remove().run();
             assertSame(early, holder.transport().service());
@@ -295,7 +295,7 @@ class TransportHolderTest {
     @Test
     void shouldStayClosedWhateverALookFinds() throws Exception {
         missing();
-        now.addAndGet(TransportHolder.LOOK_NANOS);
+        now.addAndGet(HeldVerbs.LOOK_NANOS);
         missing();
         holder.close();
         try (LoopbackProvider late = new LoopbackProvider()) {

@@ -58,7 +58,7 @@ final class ExpectedListener implements RdmaListener {
 
     private synchronized void lookLater() {
         if (!closed && !context.rdma().isOver()) {
-            timer = service.schedule(look, TransportHolder.LOOK_NANOS);
+            timer = service.schedule(look, HeldVerbs.LOOK_NANOS);
         }
     }
 

@@ -26,13 +26,11 @@ import org.jrsocket.stream.Totals;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.VerbsUnavailableException;
 import org.jrsocket.verbs.rdmacore.RdmaCoreProvider;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * The process's RDMA transport. Verbs are opened when they are first asked for, the transport with its thread when the
- * first socket needs it, each once. If there are no verbs, the reason is kept, and as long as callers keep asking, a
- * thread of ours looks again every few seconds, because a driver may be loaded later. Safe for use by many threads.
+ * The process's RDMA transport. Its verbs are opened when they are first asked for, the transport with its thread when
+ * the first socket needs it, each once. If there are no verbs, a thread of ours looks again as long as callers keep
+ * asking, because a driver may be loaded later ({@link HeldVerbs}). Safe for use by many threads.
  */
 public final class TransportHolder implements StreamFactory {
 
@@ -46,16 +44,8 @@ public final class TransportHolder implements StreamFactory {
         ServiceLoop.Owned start() throws IOException;
     }
 
-    /** The least time between two looks for verbs. */
-    static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(5);
-
     /** The pause after the thread could not be created: the JVM prints a line on stdout for each try. */
     private static final long THREAD_NANOS = TimeUnit.SECONDS.toNanos(1);
-
-    /** Initialised on demand, because the agent makes a holder before it has set up the log. */
-    private static final class Log {
-        private static final Logger LOG = LoggerFactory.getLogger(TransportHolder.class);
-    }
 
     // Named classes, because the code of a lambda is generated at run time, while the JVM starts.
 
@@ -83,20 +73,13 @@ public final class TransportHolder implements StreamFactory {
         }
     }
 
-    private final Opener opener;
+    private final HeldVerbs verbs;
     private final Starter starter;
-    private final Executor looks;
     private final LongSupplier clock;
-    private volatile VerbsProvider provider; // written under this, as the next two
-    private volatile VerbsUnavailableException unavailable;
-    private volatile boolean opening; // a device may hang meanwhile, and others wait for this
-    private boolean looking; // guarded by this, as the next
-    private long looked;
     private Runnable atClose; // guarded by this
     private volatile boolean closed; // written under this
     private volatile RdmaTransport transport; // written under this
-    private ServiceLoop.Owned
-            service; // guarded by this; the transport's, which it may be waiting for; null: not started
+    private ServiceLoop.Owned service; // the transport's, even before there is one; null: not started; guarded by this
     private OutOfMemoryError refusal; // why there is no service thread; guarded by this, as the next
     private long refusedAt;
     private int maxClosing = RdmaTransport.MAX_CLOSING; // guarded by this
@@ -114,9 +97,8 @@ public final class TransportHolder implements StreamFactory {
      * @param clock nanoseconds, as {@link System#nanoTime}
      */
     TransportHolder(Opener opener, Executor looks, LongSupplier clock, Starter starter) {
-        this.opener = opener;
+        this.verbs = new HeldVerbs(opener, looks, clock);
         this.starter = starter;
-        this.looks = looks;
         this.clock = clock;
     }
 
@@ -142,7 +124,7 @@ public final class TransportHolder implements StreamFactory {
     /** Returns a holder over an existing transport and its verbs. */
     public static TransportHolder over(VerbsProvider provider, RdmaTransport transport) {
         TransportHolder holder = of(transport);
-        holder.provider = provider;
+        holder.verbs.set(provider);
         return holder;
     }
 
@@ -151,7 +133,7 @@ public final class TransportHolder implements StreamFactory {
         TransportHolder holder = new TransportHolder(() -> {
             throw reason;
         });
-        holder.keep(reason);
+        holder.verbs.lack(reason);
         return holder;
     }
 
@@ -161,89 +143,8 @@ public final class TransportHolder implements StreamFactory {
      * @throws VerbsUnavailableException with the reason why this process has no RDMA, as of the last look; once what
      *     was missing has come, calls soon succeed
      */
-    public synchronized VerbsProvider provider() throws VerbsUnavailableException {
-        if (unavailable != null) {
-            lookIfDue();
-            throw stillUnavailable();
-        }
-        if (provider == null) {
-            opening = true;
-            try {
-                provider = opener.open();
-            } catch (VerbsUnavailableException e) {
-                throw keep(e);
-            } catch (RuntimeException | LinkageError | OutOfMemoryError e) { // TCP still works
-                throw keep(failed("cannot open RDMA verbs: " + e, e));
-            } finally {
-                opening = false;
-            }
-        }
-        return provider;
-    }
-
-    /** Returns an exception with the caller's stack trace for the reason that is kept. Called with the lock held. */
-    private VerbsUnavailableException stillUnavailable() {
-        return new VerbsUnavailableException(unavailable.reason(), unavailable.getMessage(), unavailable);
-    }
-
-    /** Keeps the reason why there are no verbs. Called with the lock held. */
-    private VerbsUnavailableException keep(VerbsUnavailableException reason) {
-        unavailable = reason;
-        looked = clock.getAsLong();
-        return reason;
-    }
-
-    /**
-     * Returns the exception for a failure here. It must not fail what the application asked for, which needs no RDMA.
-     */
-    private static VerbsUnavailableException failed(String message, Throwable cause) {
-        return new VerbsUnavailableException(VerbsUnavailableException.Reason.LIBRARY, message, cause);
-    }
-
-    /** Starts a look for verbs, if it is time for one. Called with the lock held. */
-    private void lookIfDue() {
-        if (looking
-                || closed
-                || unavailable.reason() == VerbsUnavailableException.Reason.PLATFORM
-                || clock.getAsLong() - looked < LOOK_NANOS) {
-            return;
-        }
-        looking = true;
-        try {
-            looks.execute(this::look);
-        } catch (RuntimeException | OutOfMemoryError e) { // no thread available: later
-            looking = false;
-            looked = clock.getAsLong();
-        }
-    }
-
-    private void look() {
-        VerbsProvider found = null;
-        VerbsUnavailableException why = null;
-        try {
-            found = opener.open();
-            Log.LOG.info("RDMA can be used from now on: {}", found.description());
-        } catch (VerbsUnavailableException e) {
-            why = e;
-        } catch (RuntimeException | LinkageError | OutOfMemoryError e) {
-            Log.LOG.debug("looking for RDMA failed", e);
-        } finally {
-            looked(found, why);
-        }
-    }
-
-    private synchronized void looked(VerbsProvider found, VerbsUnavailableException why) {
-        looking = false;
-        looked = clock.getAsLong();
-        if (closed) {
-            return;
-        }
-        if (found != null) {
-            provider = found;
-            unavailable = null;
-        } else if (why != null) {
-            unavailable = why;
-        }
+    public VerbsProvider provider() throws VerbsUnavailableException {
+        return verbs.get();
     }
 
     /** Sets the limit as {@link RdmaTransport#limitClosing} does; opens nothing. */
@@ -305,9 +206,9 @@ public final class TransportHolder implements StreamFactory {
 
     private synchronized RdmaTransport openTransportOnce() throws VerbsUnavailableException {
         if (transport == null) {
-            VerbsProvider verbs = provider();
+            VerbsProvider provider = provider();
             try {
-                RdmaTransport open = RdmaTransport.over(verbs, startService());
+                RdmaTransport open = RdmaTransport.over(provider, startService());
                 open.limitClosing(maxClosing);
                 open.limitMemory(maxMemory);
                 if (pathLost != null) {
@@ -315,7 +216,7 @@ public final class TransportHolder implements StreamFactory {
                 }
                 transport = open;
             } catch (IOException | OutOfMemoryError e) { // out of descriptors or threads: it may work later
-                throw failed("cannot start the RDMA service: " + e.getMessage(), e);
+                throw HeldVerbs.failed("cannot start the RDMA service: " + e.getMessage(), e);
             }
         }
         return transport;
@@ -341,7 +242,7 @@ public final class TransportHolder implements StreamFactory {
 
     private synchronized ServiceLoop openService() throws VerbsUnavailableException {
         if (closed) {
-            throw stillUnavailable();
+            throw verbs.lacking();
         }
         if (transport != null) {
             return transport.service();
@@ -349,7 +250,7 @@ public final class TransportHolder implements StreamFactory {
         try {
             return startService();
         } catch (IOException | LinkageError | OutOfMemoryError e) {
-            throw failed("cannot start the RDMA service: " + e.getMessage(), e);
+            throw HeldVerbs.failed("cannot start the RDMA service: " + e.getMessage(), e);
         }
     }
 
@@ -364,9 +265,7 @@ public final class TransportHolder implements StreamFactory {
         synchronized (this) {
             closed = true;
             action = atClose;
-            unavailable = new VerbsUnavailableException(
-                    VerbsUnavailableException.Reason.CLOSED, "this program has ended its use of RDMA", null);
-            provider = null;
+            verbs.close();
             open = transport;
             transport = null;
             loop = service;
@@ -384,7 +283,7 @@ public final class TransportHolder implements StreamFactory {
 
     /** Returns whether verbs are open; opens nothing, and does not wait for a thread that does. */
     public boolean hasVerbs() {
-        return transport != null || provider != null;
+        return transport != null || verbs.areOpen();
     }
 
     /**
@@ -393,18 +292,7 @@ public final class TransportHolder implements StreamFactory {
      */
     public String description() {
         RdmaTransport open = transport;
-        VerbsProvider verbs = provider;
-        if (open != null || verbs != null) {
-            return open != null ? open.description() : verbs.description();
-        }
-        if (unavailable == null) {
-            return opening ? "none: RDMA is being opened at this moment" : "none: nothing has needed RDMA so far";
-        }
-        try {
-            return provider().description();
-        } catch (VerbsUnavailableException e) {
-            return "none: " + e.getMessage();
-        }
+        return open != null ? open.description() : verbs.description();
     }
 
     /** Returns sums over its streams; opens nothing. */
