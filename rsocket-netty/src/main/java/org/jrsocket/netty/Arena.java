@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
+import org.jrsocket.netty.RdmaByteBufAllocator.Buffer;
 
 /** Allocates pieces of memory in sizes that are powers of two, out of {@link Chunk}s. Safe for use by many threads. */
 final class Arena {
@@ -39,13 +40,31 @@ final class Arena {
         }
     }
 
-    CleanableDirectBuffer allocate(int bytes) {
+    /** Returns a buffer, which may have been used and released before. */
+    Buffer buffer(RdmaByteBufAllocator allocator, int bytes, int maxCapacity) {
         if (bytes > CHUNK) {
-            Chunk single = new Chunk(null, bytes, 1, held);
+            Chunk single = single(bytes);
+            return new Buffer(allocator, single, single.take(), bytes, maxCapacity);
+        }
+        return classOf(bytes).buffer(allocator, bytes, maxCapacity);
+    }
+
+    /** Returns memory for a buffer that has another size than before. */
+    CleanableDirectBuffer memory(int bytes) {
+        if (bytes > CHUNK) {
+            Chunk single = single(bytes);
             return new Piece(single, single.take(), bytes);
         }
+        return classOf(bytes).memory(bytes);
+    }
+
+    private Chunk single(int bytes) {
+        return new Chunk(null, bytes, 1, held);
+    }
+
+    private SizeClass classOf(int bytes) {
         int shift = Integer.SIZE - Integer.numberOfLeadingZeros(Math.max(bytes, SMALLEST) - 1);
-        return classes[shift - SMALLEST_SHIFT].take(bytes);
+        return classes[shift - SMALLEST_SHIFT];
     }
 
     /** Returns the bytes that the arena has from the system: in use, spare, or still registered. */
@@ -66,7 +85,7 @@ final class Arena {
         retireSpares();
     }
 
-    /** A piece in use. */
+    /** A piece in use, as the later memory of a buffer. */
     private static final class Piece implements CleanableDirectBuffer {
         private final Chunk chunk;
         private final int index;
@@ -110,24 +129,48 @@ final class Arena {
             this.pieceSize = pieceSize;
         }
 
-        Piece take(int bytes) {
+        Buffer buffer(RdmaByteBufAllocator allocator, int bytes, int maxCapacity) {
             Chunk chunk;
             int index;
             synchronized (this) {
-                chunk = withRoom.peekFirst();
-                if (chunk == null) {
-                    int size = pieceSize < LEAST_LENDABLE ? SMALL_CHUNK : CHUNK;
-                    chunk = new Chunk(this, pieceSize, size / pieceSize, held);
-                    withRoom.addFirst(chunk);
-                } else if (chunk.isUnused()) {
-                    spare.addAndGet(-chunk.size());
-                }
-                index = chunk.take();
-                if (chunk.isFull()) {
-                    withRoom.removeFirst();
+                chunk = chunkWithRoom();
+                Buffer again = chunk.takeBuffer(bytes);
+                index = again == null ? chunk.take() : -1;
+                taken(chunk);
+                if (again != null) {
+                    return again.begin(maxCapacity);
                 }
             }
+            return new Buffer(allocator, chunk, index, bytes, maxCapacity);
+        }
+
+        Piece memory(int bytes) {
+            Chunk chunk;
+            int index;
+            synchronized (this) {
+                chunk = chunkWithRoom();
+                index = chunk.take();
+                taken(chunk);
+            }
             return new Piece(chunk, index, bytes);
+        }
+
+        private Chunk chunkWithRoom() {
+            Chunk chunk = withRoom.peekFirst();
+            if (chunk == null) {
+                int size = pieceSize < LEAST_LENDABLE ? SMALL_CHUNK : CHUNK;
+                chunk = new Chunk(this, pieceSize, size / pieceSize, held);
+                withRoom.addFirst(chunk);
+            } else if (chunk.isUnused()) {
+                spare.addAndGet(-chunk.size());
+            }
+            return chunk;
+        }
+
+        private void taken(Chunk first) {
+            if (first.isFull()) {
+                withRoom.removeFirst();
+            }
         }
 
         void give(Chunk chunk, int index) {

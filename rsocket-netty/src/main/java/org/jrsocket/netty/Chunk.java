@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.LongAdder;
+import org.jrsocket.netty.RdmaByteBufAllocator.Buffer;
 import org.jrsocket.os.NativeMemory;
 
 /**
@@ -29,6 +30,11 @@ final class Chunk {
 
     private static final boolean NATIVE = isNativeMemoryThere();
 
+    /** The most released buffers that are kept, each with its views of the memory: small pieces are many. */
+    private static final int MOST_BUFFERS = 64;
+    /** The most at which a look for one of the right size is taken. */
+    private static final int MOST_LOOKS = 8;
+
     private final Arena.SizeClass owner; // null for a single piece, too large for any size class
     private final ByteBuffer memory;
     private final Runnable free;
@@ -37,14 +43,19 @@ final class Chunk {
     private final LongAdder held;
     private final AtomicIntegerArray holders; // of each piece in use: its buffer, and what is sent from it
 
+    /** Of each piece, the released buffer. Written by the buffer that has the piece, and with the owner's monitor. */
+    private final Buffer[] buffers;
+
     // Guarded by registrants.
     private final Set<Registrations> registrants = new HashSet<>();
     private boolean retired;
     private boolean freed;
 
     // Guarded by the owner.
-    private final int[] freePieces;
+    private final int[] freePieces; // without a buffer
     private int freeCount;
+    private final int[] readyPieces; // with one, the last used at the end
+    private int readyCount;
 
     /** @param held counts its bytes until it is freed */
     Chunk(Arena.SizeClass owner, int pieceSize, int pieces, LongAdder held) {
@@ -52,6 +63,8 @@ final class Chunk {
         this.held = held;
         this.pieceSize = pieceSize;
         this.holders = new AtomicIntegerArray(pieces);
+        this.buffers = new Buffer[pieces];
+        this.readyPieces = new int[Math.min(pieces, MOST_BUFFERS)];
         this.freePieces = new int[pieces];
         for (int i = pieces - 1; i >= 0; i--) {
             freePieces[freeCount++] = i;
@@ -103,24 +116,60 @@ final class Chunk {
         return memory.capacity();
     }
 
+    /**
+     * Takes a free piece with its released buffer of so many bytes; returns null if there is none among the last used.
+     * Called with the owner's monitor held.
+     */
+    Buffer takeBuffer(int bytes) {
+        for (int i = readyCount - 1; i >= Math.max(0, readyCount - MOST_LOOKS); i--) {
+            int index = readyPieces[i];
+            Buffer buffer = buffers[index];
+            if (buffer.capacity() == bytes) {
+                readyPieces[i] = readyPieces[--readyCount];
+                buffers[index] = null; // nobody would notice the leak of a buffer that the chunk still has
+                holders.set(index, 1);
+                return buffer;
+            }
+        }
+        return null;
+    }
+
     /** Takes a free piece; there must be one. Called with the owner's monitor held. */
     int take() {
+        if (freeCount == 0) {
+            forgetOldest();
+        }
         int index = freePieces[--freeCount];
         holders.set(index, 1);
         return index;
     }
 
+    private void forgetOldest() {
+        int oldest = readyPieces[0];
+        System.arraycopy(readyPieces, 1, readyPieces, 0, --readyCount);
+        buffers[oldest].forget();
+        buffers[oldest] = null;
+        freePieces[freeCount++] = oldest;
+    }
+
     /** Takes a piece back. Called with the owner's monitor held. */
     void give(int piece) {
-        freePieces[freeCount++] = piece;
+        if (buffers[piece] == null) {
+            freePieces[freeCount++] = piece;
+            return;
+        }
+        if (readyCount == readyPieces.length) {
+            forgetOldest();
+        }
+        readyPieces[readyCount++] = piece;
     }
 
     boolean isFull() {
-        return freeCount == 0;
+        return freeCount + readyCount == 0;
     }
 
     boolean isUnused() {
-        return freeCount == freePieces.length;
+        return freeCount + readyCount == freePieces.length;
     }
 
     /** Returns a view of the first bytes of a piece. */
@@ -147,6 +196,12 @@ final class Chunk {
         return index;
     }
 
+    /** The same for the buffer that has the piece. */
+    void release(int index, Buffer buffer) {
+        buffers[index] = buffer;
+        release(index);
+    }
+
     /** Lets go of a piece, which is given back by the last one that does. */
     void release(int index) {
         if (holders.decrementAndGet(index) > 0) {
@@ -170,6 +225,11 @@ final class Chunk {
             told = List.copyOf(registrants);
         }
         told.forEach(each -> each.retired(this));
+        for (Buffer each : buffers) {
+            if (each != null) {
+                each.forget();
+            }
+        }
         freeIfOver();
     }
 

@@ -49,7 +49,7 @@ public final class RdmaByteBufAllocator extends AbstractByteBufAllocator impleme
         if (initialCapacity < LEAST) {
             return PooledByteBufAllocator.DEFAULT.directBuffer(initialCapacity, maxCapacity);
         }
-        return leakAware(new Buffer(this, allocate(initialCapacity), maxCapacity));
+        return leakAware(newBuffer(initialCapacity, maxCapacity));
     }
 
     @Override
@@ -71,15 +71,29 @@ public final class RdmaByteBufAllocator extends AbstractByteBufAllocator impleme
         return toLeakAwareBuffer(buffer);
     }
 
-    /** Allocates from an arena of the thread's, so that threads that allocate at the same time mostly do not meet. */
-    private CleanableDirectBuffer allocate(int bytes) {
-        Arena arena = arenas[(int) Thread.currentThread().getId() & arenas.length - 1];
+    private Buffer newBuffer(int bytes, int maxCapacity) {
+        Arena arena = arena();
         try {
-            return arena.allocate(bytes);
+            return arena.buffer(this, bytes, maxCapacity);
         } catch (OutOfMemoryError e) {
             retireSpares();
-            return arena.allocate(bytes);
+            return arena.buffer(this, bytes, maxCapacity);
         }
+    }
+
+    private CleanableDirectBuffer memory(int bytes) {
+        Arena arena = arena();
+        try {
+            return arena.memory(bytes);
+        } catch (OutOfMemoryError e) {
+            retireSpares();
+            return arena.memory(bytes);
+        }
+    }
+
+    /** Returns an arena of the thread's, so that threads that allocate at the same time mostly do not meet. */
+    private Arena arena() {
+        return arenas[(int) Thread.currentThread().getId() & arenas.length - 1];
     }
 
     /** Gives up what is kept for later buffers. */
@@ -113,45 +127,62 @@ public final class RdmaByteBufAllocator extends AbstractByteBufAllocator impleme
         }
     }
 
-    /** A buffer whose memory is a piece of a {@link Chunk}. */
+    /**
+     * A buffer whose memory is a piece of a {@link Chunk}. Unless it has got other memory in the meantime, it stays with
+     * the piece when it is released, for the next one who wants as many bytes.
+     */
     static final class Buffer extends UnpooledDirectByteBuf {
 
-        private CleanableDirectBuffer first; // which the base class does not free; null once it has grown
+        private final int piece;
+        private Chunk chunk; // of the piece, which the base class does not free; null once it has other memory
 
-        Buffer(RdmaByteBufAllocator allocator, CleanableDirectBuffer first, int maxCapacity) {
-            super(allocator, first.buffer(), maxCapacity);
-            this.first = first;
+        Buffer(RdmaByteBufAllocator allocator, Chunk chunk, int piece, int bytes, int maxCapacity) {
+            super(allocator, chunk.piece(piece, bytes), maxCapacity);
+            this.piece = piece;
+            this.chunk = chunk;
             setIndex(0, 0);
+        }
+
+        /** Begins anew, after a release. */
+        Buffer begin(int maxCapacity) {
+            maxCapacity(maxCapacity);
+            setIndex(0, 0);
+            markReaderIndex();
+            markWriterIndex();
+            resetRefCnt();
+            return this;
         }
 
         /** Allocates memory for each capacity after the first. */
         @Override
         protected CleanableDirectBuffer allocateDirectBuffer(int capacity) {
-            return ((RdmaByteBufAllocator) alloc()).allocate(capacity);
+            return ((RdmaByteBufAllocator) alloc()).memory(capacity);
         }
 
         @Override
         public ByteBuf capacity(int newCapacity) {
             int before = capacity();
             super.capacity(newCapacity);
-            if (newCapacity != before) {
-                freeFirst();
+            Chunk first = chunk;
+            if (newCapacity != before && first != null) {
+                chunk = null;
+                first.release(piece);
             }
             return this;
         }
 
         @Override
         protected void deallocate() {
-            super.deallocate();
-            freeFirst();
+            if (chunk == null) {
+                super.deallocate();
+            } else {
+                chunk.release(piece, this);
+            }
         }
 
-        private void freeFirst() {
-            CleanableDirectBuffer piece = first;
-            first = null;
-            if (piece != null) {
-                piece.clean();
-            }
+        /** Lets go of the piece for good, after a release. */
+        void forget() {
+            super.deallocate();
         }
     }
 }

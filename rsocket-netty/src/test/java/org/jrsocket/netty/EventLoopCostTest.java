@@ -16,7 +16,8 @@ import java.lang.management.ManagementFactory;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a message costs an event loop. */
 @Tag("slow")
@@ -28,10 +29,14 @@ class EventLoopCostTest extends ChannelTests {
     private static final int MEASURED = 10_000;
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-    /** An iterator of Netty's over the selected keys, and what it keeps for a write. */
-    @Test
-    void shouldAllocateLittleForAMessage() throws Exception {
-        Pings pings = new Pings(WARM_UP + MEASURED);
+    /**
+     * An iterator of Netty's over the selected keys, and what it keeps for a write. Messages of the last two sizes are
+     * sent from where they lie.
+     */
+    @ParameterizedTest
+    @ValueSource(ints = {64, 2048, 4096, 65536})
+    void shouldAllocateLittleForAMessage(int size) throws Exception {
+        Pings pings = new Pings(WARM_UP + MEASURED, size);
         Pair pair = pair(pings, new ChannelInboundHandlerAdapter() {
             @Override
             public void channelRead(ChannelHandlerContext context, Object message) {
@@ -48,26 +53,35 @@ class EventLoopCostTest extends ChannelTests {
             ResourceLeakDetector.setLevel(level);
         }
         double bytes = result;
-        System.out.printf("%.1f bytes allocated for a round trip, by the client's event loop%n", bytes);
+        System.out.printf("%.1f bytes allocated for a round trip of %d, by the client's event loop%n", bytes, size);
         assertTrue(bytes < 200, () -> bytes + " bytes allocated for each round trip");
     }
 
     private static final class Pings extends ChannelInboundHandlerAdapter {
         final CompletableFuture<Double> bytes = new CompletableFuture<>();
+        private final int size;
+        private int missing; // of the message that is on its way
         private int left;
         private long before;
 
-        Pings(int count) {
+        Pings(int count, int size) {
             left = count;
+            this.size = size;
         }
 
         void ping(Channel channel) {
-            channel.writeAndFlush(channel.alloc().directBuffer(64).writeZero(64), channel.voidPromise());
+            missing = size;
+            channel.writeAndFlush(channel.alloc().directBuffer(size).writerIndex(size), channel.voidPromise());
         }
 
         @Override
         public void channelRead(ChannelHandlerContext context, Object message) {
-            ((ByteBuf) message).release();
+            ByteBuf buffer = (ByteBuf) message;
+            missing -= buffer.readableBytes();
+            buffer.release();
+            if (missing > 0) {
+                return;
+            }
             if (--left == MEASURED) {
                 before = allocated();
             } else if (left == 0) {

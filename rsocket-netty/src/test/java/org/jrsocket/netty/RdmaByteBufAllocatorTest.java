@@ -14,22 +14,31 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.sun.management.ThreadMXBean;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocatorMetric;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.util.IllegalReferenceCountException;
+import io.netty.util.ResourceLeakDetector;
+import java.lang.management.ManagementFactory;
+import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import org.jrsocket.os.NativeMemory;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class RdmaByteBufAllocatorTest {
 
@@ -242,5 +251,168 @@ class RdmaByteBufAllocatorTest {
         assertSame(allocator, usual.alloc());
         small.release();
         usual.release();
+    }
+
+    // ---- buffers that are used again ----
+
+    /** Runs something again and again; returns the bytes on the heap that each run takes. */
+    private static double garbageOf(Runnable operation) {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long self = Thread.currentThread().getId();
+        ResourceLeakDetector.Level level = ResourceLeakDetector.getLevel();
+        ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED); // which keeps a record of some buffers
+        double best = Double.MAX_VALUE;
+        try {
+            for (int round = 0; round < 4; round++) { // the first one loads classes
+                long before = threads.getThreadAllocatedBytes(self);
+                for (int i = 0; i < 1000; i++) {
+                    operation.run();
+                }
+                best = Math.min(best, (threads.getThreadAllocatedBytes(self) - before) / 1000.0);
+            }
+        } finally {
+            ResourceLeakDetector.setLevel(level);
+        }
+        return best;
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {300, 1000, 4096, 65536})
+    void shouldMakeNoGarbageWithBuffersThatAreUsedAgain(int largest) {
+        int[] smaller = {0};
+        double bytes = garbageOf(() -> {
+            ByteBuf buffer = allocator.directBuffer(largest - largest / 20 * (smaller[0]++ % 3));
+            buffer.internalNioBuffer(0, 1);
+            buffer.release();
+        });
+        assertTrue(bytes < 1, () -> bytes + " bytes");
+    }
+
+    /** What a peak leaves behind is bounded, and makes way. */
+    @ParameterizedTest
+    @ValueSource(ints = {200, 512})
+    void shouldMakeNoGarbageAfterAPeakOfOtherSizes(int many) {
+        List<ByteBuf> held = new ArrayList<>();
+        for (int i = 0; i < many; i++) { // at most all that one chunk has
+            held.add(allocator.directBuffer(257 + i % 200));
+        }
+        held.forEach(ByteBuf::release);
+        double bytes = garbageOf(() -> allocator.directBuffer(512).release());
+        assertTrue(bytes < 1, () -> bytes + " bytes");
+    }
+
+    @Test
+    void shouldKeepFewOfManySmallBuffers() {
+        Set<ByteBuf> before = Collections.newSetFromMap(new IdentityHashMap<>());
+        before.addAll(peak(500));
+        before.forEach(ByteBuf::release);
+        List<ByteBuf> after = peak(500);
+        assertEquals(64, after.stream().filter(before::contains).count());
+        after.forEach(ByteBuf::release);
+    }
+
+    private List<ByteBuf> peak(int count) {
+        List<ByteBuf> held = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            held.add(unwrapped(allocator.directBuffer(256)));
+        }
+        return held;
+    }
+
+    /** Without what looks for leaks. */
+    private static ByteBuf unwrapped(ByteBuf buffer) {
+        return buffer.unwrap() == null ? buffer : buffer.unwrap();
+    }
+
+    @Test
+    void shouldStartAfreshWithABufferThatIsUsedAgain() {
+        ByteBuf before = unwrapped(allocator.directBuffer(300, 1000));
+        before.writeZero(200).skipBytes(100).markReaderIndex().markWriterIndex();
+        before.retain(2).release(3);
+        assertThrows(IllegalReferenceCountException.class, () -> before.getByte(0));
+        ByteBuf buffer = unwrapped(allocator.directBuffer(300, 2000));
+        assertSame(before, buffer);
+        assertEquals(1, buffer.refCnt());
+        assertEquals(2000, buffer.maxCapacity());
+        assertEquals(0, buffer.readerIndex());
+        assertEquals(0, buffer.resetReaderIndex().readerIndex());
+        assertEquals(0, buffer.writerIndex());
+        assertEquals(0, buffer.resetWriterIndex().writerIndex());
+        buffer.release();
+        ByteBuf larger = unwrapped(allocator.directBuffer(310));
+        assertThrows(IndexOutOfBoundsException.class, () -> larger.getByte(310));
+        larger.release();
+    }
+
+    @Test
+    void shouldNotUseABufferAgainWhileItsMemoryIsSent() {
+        ByteBuf before = unwrapped(allocator.directBuffer(4096));
+        Chunk chunk = chunkOf(before);
+        int piece = chunk.hold(NativeMemory.addressOf(before.internalNioBuffer(0, 1)));
+        before.release();
+        ByteBuf other = unwrapped(allocator.directBuffer(4096));
+        assertNotSame(before, other);
+        chunk.release(piece);
+        ByteBuf buffer = unwrapped(allocator.directBuffer(4096));
+        assertSame(before, buffer);
+        buffer.release();
+        other.release();
+    }
+
+    @Test
+    void shouldNotUseABufferAgainThatHasGotOtherMemory() {
+        ByteBuf before = unwrapped(allocator.directBuffer(1000));
+        before.capacity(100_000).release();
+        ByteBuf buffer = unwrapped(allocator.directBuffer(1000));
+        assertNotSame(before, buffer);
+        buffer.release();
+    }
+
+    /** Only then can Netty tell of the leak. */
+    @Test
+    @Timeout(60)
+    void shouldLeaveALeakedBufferToTheGarbageCollector() throws InterruptedException {
+        allocator.directBuffer(4096).release();
+        WeakReference<ByteBuf> leaked = new WeakReference<>(unwrapped(allocator.directBuffer(4096)));
+        while (leaked.get() != null) {
+            System.gc();
+            Thread.sleep(10);
+        }
+        ByteBuf next = allocator.directBuffer(4096);
+        next.release();
+    }
+
+    /** A program that releases a buffer too early gets an exception, even if it has switched Netty's checks off. */
+    @Test
+    void shouldNotReachMemoryThatIsFreed() throws Exception {
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Dio.netty.buffer.checkAccessible=false",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        ReleasedBuffers.class.getName())
+                .redirectErrorStream(true)
+                .start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(0, process.waitFor(), output);
+    }
+
+    /** Run in a JVM of its own. */
+    static final class ReleasedBuffers {
+        private ReleasedBuffers() {}
+
+        public static void main(String[] arguments) {
+            RdmaByteBufAllocator allocator = new RdmaByteBufAllocator();
+            List<ByteBuf> released = new ArrayList<>();
+            released.add(allocator.directBuffer(5 << 20)); // is not kept
+            for (int i = 0; i < 100; i++) { // of which some are kept
+                released.add(allocator.directBuffer(256));
+            }
+            released.forEach(ByteBuf::release);
+            allocator.retireSpares();
+            for (ByteBuf each : released) {
+                assertThrows(NullPointerException.class, () -> each.getByte(0));
+            }
+        }
     }
 }
