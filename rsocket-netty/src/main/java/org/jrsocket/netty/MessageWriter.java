@@ -47,6 +47,7 @@ final class MessageWriter {
     private final SmallMessages small = new SmallMessages();
     private FileReader file;
     private int[] starts = {}; // see writeOneByOne
+    private final ByteBuffer[] onePiece = new ByteBuffer[1];
     private boolean corked;
     private int written; // bytes that the last writeLarge took
 
@@ -209,9 +210,18 @@ final class MessageWriter {
         int from = buffer.readerIndex();
         int length = buffer.readableBytes();
         written = 0;
-        ByteBuffer[] pieces = buffer.nioBufferCount() == 1
-                ? new ByteBuffer[] {buffer.internalNioBuffer(from, length)}
-                : buffer.nioBuffers(from, length);
+        if (buffer.nioBufferCount() != 1) {
+            return writeLarge(buffer, buffer.nioBuffers(from, length));
+        }
+        onePiece[0] = buffer.internalNioBuffer(from, length);
+        try {
+            return writeLarge(buffer, onePiece);
+        } finally {
+            onePiece[0] = null;
+        }
+    }
+
+    private Taken writeLarge(ByteBuf buffer, ByteBuffer[] pieces) throws IOException {
         boolean mayLend = Retention.keepsMemory(buffer);
         int i = 0;
         while (i < pieces.length) {

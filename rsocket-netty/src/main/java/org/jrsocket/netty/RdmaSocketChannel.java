@@ -11,12 +11,14 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.IoEvent;
 import io.netty.channel.IoRegistration;
 import io.netty.channel.RecvByteBufAllocator;
+import io.netty.channel.nio.NioIoEvent;
 import io.netty.channel.nio.NioIoOps;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.SocketAddress;
 import java.net.SocketException;
 import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.concurrent.Executor;
@@ -94,6 +96,8 @@ public final class RdmaSocketChannel extends NioSocketChannel {
     }
 
     private final class RdmaUnsafe extends NioByteUnsafe {
+        private final Runnable continueWriting = this::continueWriting;
+
         @Override
         public RecvByteBufAllocator.Handle recvBufAllocHandle() {
             RecvByteBufAllocator.Handle handle = super.recvBufAllocHandle();
@@ -113,13 +117,16 @@ public final class RdmaSocketChannel extends NioSocketChannel {
             if (eventLoop().inEventLoop()) {
                 flush0();
             } else { // the channel has moved in the meantime
-                eventLoop().execute(this::continueWriting);
+                eventLoop().execute(continueWriting);
             }
         }
 
         /** Ends the interest in room to write that a half close may leave: after it there always is room. */
         @Override
         public void handle(IoRegistration registration, IoEvent event) {
+            if (stream != null && ((NioIoEvent) event).ops().contains(NioIoOps.CONNECT)) {
+                setInterest(SelectionKey.OP_CONNECT, false);
+            }
             super.handle(registration, event);
             if (outboundBuffer() == null && !closing && isRegistered()) {
                 neverWriteAgain();
@@ -321,7 +328,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
             case UNTIL_ROOM -> incompleteWrite(true);
             case ENOUGH -> {
                 clearOpWrite();
-                eventLoop().execute(((RdmaUnsafe) unsafe())::continueWriting);
+                eventLoop().execute(((RdmaUnsafe) unsafe()).continueWriting);
             }
             default -> throw new AssertionError(taken);
         }
@@ -356,9 +363,21 @@ public final class RdmaSocketChannel extends NioSocketChannel {
         boolean failed = stream.isAcknowledged() && stream.acknowledged() < offset;
         // After a failure nothing is reported: the rest comes back when the queue pair is gone.
         if (!failed) {
-            addAndSubmit(NioIoOps.CONNECT);
+            setInterest(SelectionKey.OP_CONNECT, true);
         }
         return !failed;
+    }
+
+    /** Changes what the selector is to report, as Netty's own methods do, but without their garbage. */
+    private void setInterest(int op, boolean on) {
+        if (registration().isValid()) {
+            SelectionKey key = selectionKey();
+            int before = key.interestOps();
+            int now = on ? before | op : before & ~op;
+            if (now != before) {
+                key.interestOps(now);
+            }
+        }
     }
 
     private void acknowledged() {
