@@ -19,7 +19,6 @@ public final class BorrowedBytes implements AutoCloseable {
     private final StreamCore core;
     private final Slab slab;
     private final int length;
-    private final ByteBuffer bytes;
     private final ByteBuffer writable;
     private boolean givenBack; // guarded by the core's lock
 
@@ -28,12 +27,11 @@ public final class BorrowedBytes implements AutoCloseable {
         this.slab = slab;
         this.length = length;
         this.writable = slab.bytes.slice(from, length);
-        this.bytes = writable.asReadOnlyBuffer();
     }
 
-    /** Returns the bytes, read-only. Must not be used after {@link #close}. */
+    /** Returns the bytes, read-only, from the first one. Must not be used after {@link #close}. */
     public ByteBuffer bytes() {
-        return bytes;
+        return writable.asReadOnlyBuffer().clear();
     }
 
     /**
