@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.atLeastOnce;
 import static org.mockito.Mockito.doThrow;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.verify;
@@ -606,5 +607,37 @@ class WayAttemptTest {
         assertEquals(1, timers.size(), "the next one has the time looked at");
         memory.firstContacts().over(asking, null);
         assertEquals(1, made.size());
+    }
+
+    /** Nobody would look again, and tell the caller. */
+    @Test
+    void shouldEndAWaitThatCannotGoOnForLackOfATimer() throws Exception {
+        attempt(0);
+        WayAttempt waiting = attempt(0);
+        List<WayAttempt> told = new ArrayList<>();
+        waiting.onDone(() -> told.add(waiting));
+        now.set(100 * HOUR);
+        noTimer = new OutOfMemoryError("says a test");
+        HopelessError.ensureNone(() -> runAll(timers));
+        runAll(tasks);
+        assertEquals(List.of(waiting), told);
+        assertEquals(Reason.RESOURCES, waiting.failure().reason());
+    }
+
+    /** A connect would fail with "Socket closed", and without trying TCP. */
+    @Test
+    void shouldNotCallAnAttemptCancelledThatWasGivenUpForLackOfMemory() throws Exception {
+        WayAttempt asking = attempt(0);
+        WayAttempt next = attempt(0);
+        List<WayAttempt> told = new ArrayList<>();
+        next.onDone(() -> told.add(next));
+        memory.firstContacts().over(asking, why(Reason.CANCELLED));
+        notWatched = new OutOfMemoryError("says a test");
+        HopelessError.ensureNone(() -> runAll(tasks));
+        assertEquals(List.of(next), told);
+        verify(made.get(1), atLeastOnce()).cancel();
+        assertEquals(
+                Reason.RESOURCES,
+                assertThrows(RdmaConnectException.class, next::await).reason());
     }
 }

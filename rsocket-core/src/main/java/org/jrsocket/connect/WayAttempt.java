@@ -49,7 +49,7 @@ final class WayAttempt implements PendingConnect.Observer {
         READY,
         /** It has begun; the connection that is {@link #pending} says the rest. */
         BEGUN,
-        /** It was {@link #ended} before it had begun. */
+        /** It was {@link #ended} before it had begun, or before its caller could be told of that. */
         ENDED
     }
 
@@ -268,18 +268,30 @@ final class WayAttempt implements PendingConnect.Observer {
     }
 
     private void tellOrWait() {
-        Runnable untold;
-        synchronized (this) {
-            if (state == State.WAITING) { // this process stood still, and the wait goes on
-                timer = service.schedule(due, leftToWait());
+        try {
+            if (waitsOn()) {
                 return;
             }
+        } catch (OutOfMemoryError e) { // nobody would look again
+            leave(outOfMemory);
+        }
+        Runnable untold;
+        synchronized (this) {
             untold = action;
             action = null;
         }
         if (untold != null) {
             untold.run();
         }
+    }
+
+    /** Returns whether the wait goes on, because this process stood still. */
+    private synchronized boolean waitsOn() {
+        boolean waits = state == State.WAITING;
+        if (waits) {
+            timer = service.schedule(due, leftToWait());
+        }
+        return waits;
     }
 
     private void connectAsOneOfMany() throws VerbsUnavailableException {
@@ -328,12 +340,23 @@ final class WayAttempt implements PendingConnect.Observer {
                 throw e;
             }
             try {
-                leave(why(Reason.RESOURCES, "it could not begin: ", e));
-                cancelBegun();
+                giveUp(why(Reason.RESOURCES, "it could not begin: ", e));
             } finally {
                 then.run();
             }
         }
+    }
+
+    /** Ends it even if it has begun: as cancelled it would look as if its caller had closed it. */
+    private void giveUp(RdmaConnectException why) {
+        leave(why);
+        synchronized (this) {
+            if (state == State.BEGUN) {
+                ended = why;
+                state = State.ENDED;
+            }
+        }
+        cancelBegun();
     }
 
     // ---- what becomes of it ----
@@ -406,7 +429,7 @@ final class WayAttempt implements PendingConnect.Observer {
     /** Returns why there is no connection; null if there is one, or no outcome yet. */
     RdmaConnectException failure() {
         PendingConnect begun = pending;
-        return begun == null ? ended : begun.failure();
+        return begun == null || state == State.ENDED ? ended : begun.failure();
     }
 
     void cancel() {
