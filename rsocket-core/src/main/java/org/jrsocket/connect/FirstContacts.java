@@ -43,6 +43,19 @@ final class FirstContacts {
 
     /** Returns what a new attempt is to do: if its host is UNKNOWN it is the first; if the host was ASKED it waits. */
     Standing join(WayAttempt attempt) {
+        boolean joined = false;
+        try {
+            Standing standing = place(attempt);
+            joined = true;
+            return standing;
+        } finally {
+            if (!joined) { // no memory
+                over(attempt, null);
+            }
+        }
+    }
+
+    private Standing place(WayAttempt attempt) {
         InetAddress host = attempt.remote().getAddress();
         if (memory.standing(attempt.remote()) == Standing.KNOWN) { // as most are: no need for the lock
             return Standing.KNOWN;
@@ -66,16 +79,8 @@ final class FirstContacts {
             untimed = standing == Standing.ASKED && !contact.timed;
             contact.timed |= untimed;
         }
-        boolean joined = false;
-        try {
-            if (untimed) {
-                lookInTime(attempt);
-            }
-            joined = true;
-        } finally {
-            if (!joined) {
-                over(attempt, null);
-            }
+        if (untimed) {
+            lookInTime(attempt);
         }
         return Standing.ASKED;
     }
