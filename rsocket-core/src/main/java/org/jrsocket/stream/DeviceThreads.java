@@ -99,7 +99,7 @@ final class DeviceThreads {
                     taken = true;
                 } finally {
                     if (!taken) { // there is no thread, so this is the only task
-                        tasks.clear();
+                        tasks.poll(); // not clear(), which may need memory, and would leave it to the next thread
                         waiting = 0;
                     }
                 }
@@ -173,7 +173,7 @@ final class DeviceThreads {
                 idle++;
                 try {
                     TimeUnit.NANOSECONDS.timedWait(this, left);
-                } catch (InterruptedException e) {
+                } catch (InterruptedException | OutOfMemoryError e) { // the latter instead of the former
                     // left over from a task
                 } finally {
                     idle--;
