@@ -132,8 +132,16 @@ final class Admission {
         if (held.size() >= limits.held || heldOf.getOrDefault(request.source, 0) >= limits.heldPerSource) {
             return false;
         }
-        held.add(request);
         heldOf.merge(request.source, 1, Integer::sum);
+        boolean added = false;
+        try {
+            held.add(request);
+            added = true;
+        } finally { // no memory
+            if (!added) {
+                release(heldOf, request.source);
+            }
+        }
         return true;
     }
 
@@ -151,8 +159,8 @@ final class Admission {
         for (Iterator<Request> each = held.iterator(); each.hasNext() && halfOpen < limits.halfOpen; ) {
             Request request = each.next();
             if (mayOpen(request)) {
+                release(heldOf, request.source); // first, as below
                 each.remove();
-                release(heldOf, request.source);
                 return request;
             }
         }
@@ -164,9 +172,8 @@ final class Admission {
         if (held.isEmpty() || now - held.peek().since < limits.heldNanos) {
             return null;
         }
-        Request request = held.poll();
-        release(heldOf, request.source);
-        return request;
+        release(heldOf, held.peek().source); // first, because it may need memory
+        return held.poll();
     }
 
     /** Removes and returns all waiting requests. */
