@@ -260,7 +260,9 @@ final class CmConnect implements PendingConnect, CmHandler {
     /** Ends the attempt because the transport is closed. */
     void end() {
         locked(() -> {
-            fail(Reason.RESOURCES, "the RDMA transport was closed"); // without listening for a late answer
+            if (!done) {
+                fail(Reason.RESOURCES, "the RDMA transport was closed"); // without listening for a late answer
+            }
             stopListening();
         });
     }
