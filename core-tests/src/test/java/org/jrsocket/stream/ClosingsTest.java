@@ -12,6 +12,7 @@ import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
+import static org.mockito.Mockito.when;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -302,6 +303,7 @@ class ClosingsTest extends RawPeerTests {
     @Test
     void shouldLookAfterTheOthersWhenOneMakesTrouble() throws Exception {
         ServiceLoop timer = mock(ServiceLoop.class);
+        when(timer.scheduleAgain(any(), anyLong())).thenCallRealMethod();
         Closings closings = new Closings(timer);
         List<Link> links = starved(2);
         onServiceThread(() -> links.forEach(l -> closings.add(l.stream())));

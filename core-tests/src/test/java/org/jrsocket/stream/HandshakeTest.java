@@ -14,6 +14,9 @@ import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.ConnParam;
@@ -287,6 +290,29 @@ class HandshakeTest extends RawPeerTests {
         assertTrue(e.getMessage().contains(bad.field), e.getMessage());
         assertEquals(EventType.RDMA_CM_EVENT_REJECTED, peer.nextEvent(5000), "it is told of no connection");
         assertEquals(0, peer.arrivals());
+    }
+
+    /** A thread that accepts may free memory next. */
+    @Test
+    void shouldLetOthersAcceptWhileItsTimerLacksMemory() throws Exception {
+        RdmaListener listener = listen(CONFIG);
+        CountDownLatch lacking = new CountDownLatch(1);
+        transport.serviceThread().timers().afterPlacing(() -> {
+            lacking.countDown();
+            throw new OutOfMemoryError("says a test");
+        });
+        PendingConnect pending;
+        try {
+            pending = transport.connect(null, listener.localAddress(), CONFIG);
+            assertTrue(Threads.await(lacking, PATIENCE));
+            FutureTask<RdmaStream> polling = new FutureTask<>(listener::poll);
+            new Thread(polling, "accepts").start();
+            assertEquals(null, polling.get(10, TimeUnit.SECONDS));
+        } finally {
+            transport.serviceThread().timers().afterPlacing(() -> {});
+        }
+        later(pending.await(PATIENCE));
+        later(StreamPair.accept(listener));
     }
 
     /** The refused side: C rejects with reason 28 what it cannot speak to. */

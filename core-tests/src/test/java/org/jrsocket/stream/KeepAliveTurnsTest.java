@@ -38,6 +38,7 @@ class KeepAliveTurnsTest {
             times.add(call.getArgument(1));
             return mock(ServiceLoop.Timer.class);
         });
+        when(service.scheduleAgain(any(), anyLong())).thenCallRealMethod();
     }
 
     private void turn() {

@@ -25,6 +25,7 @@ import java.util.concurrent.Future;
 import org.jrsocket.stream.HookedVerbs.Point;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.mockito.ArgumentCaptor;
 
@@ -38,6 +39,11 @@ class OpenStreamsTest extends RawPeerTests {
     VerbsProvider wrap(LoopbackProvider provider) {
         hooked = new HookedVerbs(provider);
         return hooked;
+    }
+
+    @BeforeEach
+    void repeat() {
+        when(service.scheduleAgain(any(), anyLong())).thenCallRealMethod();
     }
 
     private Runnable nextSweep(int number) {

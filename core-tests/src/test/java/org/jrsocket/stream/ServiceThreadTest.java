@@ -141,11 +141,52 @@ class ServiceThreadTest {
         AtomicInteger ran = new AtomicInteger();
         CountDownLatch last = new CountDownLatch(1);
         service.execute(() -> {
-            service.schedule(ran::incrementAndGet, 0);
+            service.scheduleAgain(ran::incrementAndGet, 0);
             service.schedule(last::countDown, 0);
         });
         assertTrue(last.await(50, TimeUnit.SECONDS));
         assertEquals(1, ran.get());
+        assertTrue(service.stop(TimeUnit.SECONDS.toNanos(50)));
+    }
+
+    /** Whoever holds a lock would have others wait for it, who might be about to free some memory. */
+    @Test
+    void shouldNotWaitForMemoryForAnyOtherTimer() throws Exception {
+        service.timers().afterPlacing(() -> {
+            throw new OutOfMemoryError("says a test");
+        });
+        CountDownLatch refused = new CountDownLatch(1);
+        service.execute(() -> {
+            try {
+                service.schedule(() -> {}, 0);
+            } catch (OutOfMemoryError e) {
+                refused.countDown();
+            }
+        });
+        assertTrue(refused.await(50, TimeUnit.SECONDS));
+        assertTrue(service.stop(TimeUnit.SECONDS.toNanos(50)));
+    }
+
+    /** Its owner may be closing it because of that. */
+    @Test
+    void shouldNotKeepWhoeverEndsAKeepAliveThatWaitsForMemory() throws Exception {
+        KeepAlive keepAlive = new KeepAlive(service, () -> {});
+        CountDownLatch lacking = new CountDownLatch(1);
+        CountDownLatch busy = new CountDownLatch(1);
+        service.execute(() -> Threads.await(busy, TimeUnit.SECONDS.toNanos(50)));
+        keepAlive.every(1);
+        service.timers().afterPlacing(() -> {
+            lacking.countDown();
+            throw new OutOfMemoryError("says a test");
+        });
+        busy.countDown();
+        assertTrue(lacking.await(50, TimeUnit.SECONDS));
+        keepAlive.end();
+        service.timers().afterPlacing(() -> {});
+        CountDownLatch last = new CountDownLatch(1);
+        service.schedule(last::countDown, 0);
+        assertTrue(last.await(50, TimeUnit.SECONDS));
+        assertEquals(0, service.timersLaterThan(-TimeUnit.HOURS.toNanos(1)), "it has ended");
         assertTrue(service.stop(TimeUnit.SECONDS.toNanos(50)));
     }
 

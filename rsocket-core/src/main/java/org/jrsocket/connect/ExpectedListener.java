@@ -56,10 +56,21 @@ final class ExpectedListener implements RdmaListener {
         lookLater();
     }
 
-    private synchronized void lookLater() {
-        if (!closed && !context.rdma().isOver()) {
-            timer = service.schedule(look, HeldVerbs.LOOK_NANOS);
+    private void lookLater() {
+        if (isClosed() || context.rdma().isOver()) {
+            return;
         }
+        ServiceLoop.Timer next = service.scheduleAgain(look, HeldVerbs.LOOK_NANOS);
+        synchronized (this) {
+            timer = next;
+        }
+        if (isClosed()) { // in the meantime
+            next.cancel();
+        }
+    }
+
+    private synchronized boolean isClosed() {
+        return closed;
     }
 
     private void look() {

@@ -5,13 +5,13 @@
 package org.jrsocket.stream;
 
 import java.io.IOException;
-import java.util.ArrayDeque;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.Iterator;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingDeque;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.Verbs;
@@ -40,8 +40,12 @@ final class BundlePool {
     private final long idleNanos;
     private final MemoryBudget budget;
 
+    private final Runnable expire = this::expire; // made now: without memory for it nothing would expire any more
+
     // Guarded by this.
-    private final Deque<Idle> idle = new ArrayDeque<>(); // the latest first: its memory is still in the caches
+    /** The latest first: its memory is still in the caches. An array that cannot grow would lose them all. */
+    private final Deque<Idle> idle = new LinkedBlockingDeque<>();
+
     private final Set<Bundle> all = Collections.newSetFromMap(new WeakHashMap<>()); // in use, too
     private long idleBytes;
     private boolean expiring;
@@ -167,7 +171,7 @@ final class BundlePool {
     /** Called with the lock held. */
     private void expireIn(long nanos) {
         if (!expiring) {
-            transport.service().schedule(this::expire, nanos);
+            transport.service().schedule(expire, nanos);
             expiring = true;
         }
     }
@@ -182,14 +186,16 @@ final class BundlePool {
     /** Called on the service thread. */
     private void expire() {
         long now = System.nanoTime();
+        long left;
         try {
             reapOlder(now - idleNanos);
         } finally {
             synchronized (this) {
-                expiring = false;
-                if (!idle.isEmpty()) {
-                    expireIn(idleNanos - (now - idle.getLast().since));
-                }
+                expiring = !idle.isEmpty();
+                left = expiring ? Math.max(1, idleNanos - (now - idle.getLast().since)) : 0;
+            }
+            if (left > 0) {
+                transport.service().scheduleAgain(expire, left);
             }
         }
     }

@@ -67,7 +67,7 @@ final class Closings {
 
     private void lookLater() {
         if (!lookDue) {
-            service.schedule(look, LOOK_NANOS);
+            service.scheduleAgain(look, LOOK_NANOS);
             lookDue = true; // only now: if the timer could not be created, the next call creates it
         }
     }

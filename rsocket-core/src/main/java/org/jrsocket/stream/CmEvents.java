@@ -124,7 +124,7 @@ final class CmEvents {
     }
 
     private void pause() {
-        service.schedule(arm, RETRY_NANOS);
+        service.scheduleAgain(arm, RETRY_NANOS);
         try {
             watch.pause();
         } catch (IOException e) {

@@ -46,10 +46,9 @@ final class CmListener implements RdmaListener, CmHandler {
     private final Queue<RdmaStream> ready = new LinkedBlockingQueue<>(); // loses none where memory is lacking
     private final Admission admission;
     private final Set<Handshake> handshakes = new HashSet<>();
-    private boolean timing;
     private Runnable action;
     private boolean closed;
-    /** Used on the service thread only. */
+    private boolean timing; // used on the service thread only, as the next
     private boolean answering;
 
     private CmListener(RdmaTransport transport, int backlog, StreamConfig config, Access access) {
@@ -164,16 +163,18 @@ final class CmListener implements RdmaListener, CmHandler {
 
     /** Returns whether to answer the request now; otherwise it waits, or has been turned away. */
     private boolean isTurnOf(Admission.Request asked) {
+        boolean held;
         synchronized (this) {
             if (closed || !isFull() && admission.mayOpen(asked)) {
                 return true;
             }
-            if (admission.hold(asked)) {
-                watchTime();
-                return false;
-            }
+            held = admission.hold(asked);
         }
-        refusals.refuseBusy(asked);
+        if (held) {
+            watchTime();
+        } else {
+            refusals.refuseBusy(asked);
+        }
         return false;
     }
 
@@ -202,6 +203,7 @@ final class CmListener implements RdmaListener, CmHandler {
         try {
             handshake = new Handshake(this, transport, asked);
             begun = begun(handshake);
+            watchTime();
         } catch (Error e) { // lack of memory: nothing refers to the request any more
             Freeing.destroy(asked.id());
             throw e;
@@ -220,7 +222,6 @@ final class CmListener implements RdmaListener, CmHandler {
         admission.opened(handshake.asked);
         try {
             handshakes.add(handshake);
-            watchTime();
         } catch (Error e) { // lack of memory
             handshakes.remove(handshake);
             admission.made(handshake.asked);
@@ -230,15 +231,16 @@ final class CmListener implements RdmaListener, CmHandler {
         return true;
     }
 
-    /**
-     * Makes sure that what takes too long is noticed. One timer serves all, and ends with the last of them. Called with
-     * this object's lock held.
-     */
+    /** Makes sure that what takes too long is noticed. One timer serves all, and ends with the last of them. */
     private void watchTime() {
-        if (!timing && !closed && (admission.held() > 0 || !handshakes.isEmpty())) {
-            transport.service().schedule(check, tick());
+        if (!timing && isToWatch()) {
+            transport.service().scheduleAgain(check, tick());
             timing = true;
         }
+    }
+
+    private synchronized boolean isToWatch() {
+        return !closed && (admission.held() > 0 || !handshakes.isEmpty());
     }
 
     /** Returns how long a request may wait for its device, nanoseconds. */
@@ -256,10 +258,8 @@ final class CmListener implements RdmaListener, CmHandler {
             transport.takeCmEvents(); // a thread that is behind must not take its own delay for its clients' silence
             checkTimes();
         } finally { // without memory, too
-            synchronized (this) {
-                timing = false;
-                watchTime();
-            }
+            timing = false;
+            watchTime();
         }
     }
 

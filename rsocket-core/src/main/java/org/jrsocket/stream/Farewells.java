@@ -136,7 +136,7 @@ final class Farewells {
     private void lookLater() {
         if (!over && looksLater.compareAndSet(false, true)) {
             try {
-                transport.service().schedule(lookNow, LOOK_NANOS);
+                transport.service().scheduleAgain(lookNow, LOOK_NANOS);
             } catch (OutOfMemoryError e) {
                 looksLater.set(false);
                 throw e;

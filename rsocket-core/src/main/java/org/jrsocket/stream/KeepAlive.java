@@ -62,9 +62,25 @@ final class KeepAlive {
         }
     }
 
-    private synchronized void again() {
-        if (next == null && intervalNanos > 0 && !over) { // unless it was changed in the meantime
-            next = service.schedule(due, intervalNanos);
+    private void again() {
+        long nanos;
+        synchronized (this) {
+            nanos = isToGoOn() ? intervalNanos : 0;
         }
+        if (nanos > 0) {
+            ServiceLoop.Timer timer = service.scheduleAgain(due, nanos);
+            synchronized (this) {
+                if (isToGoOn()) {
+                    next = timer;
+                    return;
+                }
+            }
+            timer.cancel();
+        }
+    }
+
+    /** Returns false if it was changed in the meantime. Called with the lock held. */
+    private boolean isToGoOn() {
+        return next == null && intervalNanos > 0 && !over;
     }
 }

@@ -94,7 +94,7 @@ final class ListeningAddresses {
         try {
             transport.reap(this::look);
         } catch (OutOfMemoryError e) {
-            looked();
+            lookAgain();
         }
     }
 
@@ -103,9 +103,14 @@ final class ListeningAddresses {
         try {
             now().forEach(ListeningId::look);
         } finally {
-            while (!looked()) {
-                LockSupport.parkNanos(SOON_NANOS);
-            }
+            lookAgain();
+        }
+    }
+
+    /** Waits for memory for the next timer, without the lock. */
+    private void lookAgain() {
+        while (!looked() && !transport.serviceThread().hasEnded()) {
+            LockSupport.parkNanos(SOON_NANOS);
         }
     }
 

@@ -216,7 +216,7 @@ final class ListeningId implements AutoCloseable {
             }
         } finally { // without memory, too, or if the logger throws
             if (!listens && !isClosed()) {
-                transport.service().schedule(tryAgain, AGAIN_NANOS);
+                transport.service().scheduleAgain(tryAgain, AGAIN_NANOS);
             }
         }
         if (listens) {
@@ -272,10 +272,17 @@ final class ListeningId implements AutoCloseable {
     }
 
     /** Tries again after a random time: of two that try at the same moment, it may be that neither gets the port. */
-    private synchronized void laterWhenFree() {
-        if (!closed) {
-            long nanos = pause / 2 + ThreadLocalRandom.current().nextLong(pause);
-            again = transport.service().schedule(tryForPort, nanos);
+    private void laterWhenFree() {
+        if (isClosed()) {
+            return;
+        }
+        long nanos = pause / 2 + ThreadLocalRandom.current().nextLong(pause);
+        ServiceLoop.Timer next = transport.service().scheduleAgain(tryForPort, nanos);
+        synchronized (this) {
+            again = next;
+        }
+        if (isClosed()) { // in the meantime
+            next.cancel();
         }
     }
 

@@ -45,16 +45,21 @@ final class OpenStreams {
 
     void add(RdmaStream stream) {
         streams.add(stream);
-        sweepLater();
+        sweepLater(false);
     }
 
-    private void sweepLater() {
+    /** @param again whether this is a sweep, which holds no lock, and not a new stream, whose maker may */
+    private void sweepLater(boolean again) {
         if (!sweeping.compareAndSet(false, true)) {
             return;
         }
         boolean scheduled = false;
         try {
-            service.schedule(sweep, SWEEP_NANOS);
+            if (again) {
+                service.scheduleAgain(sweep, SWEEP_NANOS);
+            } else {
+                service.schedule(sweep, SWEEP_NANOS);
+            }
             scheduled = true;
         } finally {
             if (!scheduled) { // the next stream tries again
@@ -113,7 +118,7 @@ final class OpenStreams {
         } finally {
             sweeping.set(false);
             if (!streams.isEmpty()) {
-                sweepLater();
+                sweepLater(true);
             }
         }
     }

@@ -37,6 +37,14 @@ public interface ServiceLoop {
     Timer schedule(Runnable task, long nanos);
 
     /**
+     * Schedules what is repeated, and would otherwise end for good: on the service thread, this waits until there is
+     * memory for it. So no lock may be held: whoever waits for it might be about to free some memory.
+     */
+    default Timer scheduleAgain(Runnable task, long nanos) {
+        return schedule(task, nanos);
+    }
+
+    /**
      * Watches a descriptor that the caller owns. Each time the watch was {@link Watch#arm armed}, the callback runs
      * once when the descriptor is readable. The watch starts unarmed.
      */

@@ -91,17 +91,18 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
         }
     }
 
-    /**
-     * Schedules. On the service thread, this waits until there is memory for it: what is done again and again would
-     * otherwise end for good.
-     */
     @Override
     public Timer schedule(Runnable task, long nanos) {
+        Timer timer = timers.add(task, nanos);
+        wake();
+        return timer;
+    }
+
+    @Override
+    public Timer scheduleAgain(Runnable task, long nanos) {
         while (true) {
             try {
-                Timer timer = timers.add(task, nanos);
-                wake();
-                return timer;
+                return schedule(task, nanos);
             } catch (OutOfMemoryError e) {
                 if (!isCurrent() || stopped) {
                     throw e;
