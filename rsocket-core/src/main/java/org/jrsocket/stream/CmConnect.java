@@ -69,7 +69,7 @@ final class CmConnect implements PendingConnect, CmHandler {
         try {
             step.take();
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
-            fail(e);
+            fail(request.failed(e));
         } finally {
             lock.unlock();
         }
@@ -99,7 +99,7 @@ final class CmConnect implements PendingConnect, CmHandler {
                 heir = event.id().attachment();
             }
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
-            fail(e);
+            fail(request.failed(e));
         } finally {
             lock.unlock();
         }
@@ -184,11 +184,6 @@ final class CmConnect implements PendingConnect, CmHandler {
             stream = request.establish();
             done();
         }
-    }
-
-    /** Called with the lock held. */
-    private void fail(Throwable e) {
-        fail(request.failed(e));
     }
 
     /** Called with the lock held. */
@@ -389,7 +384,7 @@ final class CmConnect implements PendingConnect, CmHandler {
                 failure = new RdmaConnectException(Reason.CANCELLED, "cancelled", null);
             }
         } catch (OutOfMemoryError e) {
-            fail(e);
+            fail(request.failed(e));
         } finally {
             lock.unlock();
         }
