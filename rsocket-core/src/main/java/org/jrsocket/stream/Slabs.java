@@ -269,8 +269,8 @@ final class Slabs implements SlabSource {
     private void log(boolean first, int size, Throwable why) {
         if (first) {
             LOG.warn(
-                    "connections over {} stay smaller than they would be, for lack of {} ({}); {}. Further ones are logged"
-                            + " at debug level only.",
+                    "connections over {} stay smaller than they would be, for lack of {} ({}); {}. Further ones are"
+                            + " logged at debug level only.",
                     device.name(),
                     MemoryBudget.isLack(why) ? "memory" : "room",
                     why.getMessage(),

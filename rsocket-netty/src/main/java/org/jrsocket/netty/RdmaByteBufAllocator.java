@@ -128,8 +128,8 @@ public final class RdmaByteBufAllocator extends AbstractByteBufAllocator impleme
     }
 
     /**
-     * A buffer whose memory is a piece of a {@link Chunk}. Unless it has got other memory in the meantime, it stays with
-     * the piece when it is released, for the next one who wants as many bytes.
+     * A buffer whose memory is a piece of a {@link Chunk}. Unless it has got other memory in the meantime, it stays
+     * with the piece when it is released, for the next one who wants as many bytes.
      */
     static final class Buffer extends UnpooledDirectByteBuf {
 
