@@ -26,8 +26,8 @@ final class Arena {
     private static final int CHUNK = 2 * 1024 * 1024;
 
     private static final int SMALL_CHUNK = 128 * 1024;
-    /** The bytes of unused chunks that an arena keeps: one chunk for each size that is lent. */
-    private static final int SPARE = 12 * CHUNK;
+    /** The bytes of unused chunks that an arena keeps: enough for one chunk of each size. */
+    private static final int SPARE = 12 * CHUNK + 2 * SMALL_CHUNK;
 
     private final LongAdder held = new LongAdder();
     private final AtomicInteger spare = new AtomicInteger();
@@ -83,6 +83,23 @@ final class Arena {
     void keepNothing() {
         mostSpare = 0; // first: one of the two sees a chunk that becomes unused in the meantime
         retireSpares();
+    }
+
+    /**
+     * Gives up unused chunks of sizes that have others, if possible of this size. After a peak of one size, each message
+     * of another would have a new chunk otherwise, which is registered for it alone.
+     */
+    private void giveUpSpares(SizeClass first) {
+        while (spare.get() > mostSpare) {
+            Chunk chunk = first.removeUnused(mostSpare == 0 ? 1 : 2);
+            for (int i = classes.length - 1; chunk == null && i >= 0; i--) {
+                chunk = classes[i].removeUnused(2);
+            }
+            if (chunk == null) {
+                return; // another thread has taken or given up some
+            }
+            chunk.retire(); // outside the monitor, because it may end registrations
+        }
     }
 
     /** A piece in use, as the later memory of a buffer. */
@@ -175,25 +192,35 @@ final class Arena {
 
         void give(Chunk chunk, int index) {
             if (isTooMuch(chunk, index)) {
-                chunk.retire(); // outside the monitor, because it may end registrations
+                giveUpSpares(this);
             }
         }
 
-        /** Takes a piece back. Returns whether its chunk is no longer needed. */
+        /** Takes a piece back. Returns whether more is unused now than is to be kept. */
         private synchronized boolean isTooMuch(Chunk chunk, int index) {
             if (chunk.isFull()) {
                 withRoom.addFirst(chunk);
             }
             chunk.give(index);
-            if (!chunk.isUnused()) {
-                return false;
+            return chunk.isUnused() && spare.addAndGet(chunk.size()) > mostSpare;
+        }
+
+        /** Removes an unused chunk, if there are at least so many, and returns it. */
+        private synchronized Chunk removeUnused(int least) {
+            Chunk unused = null;
+            int count = 0;
+            for (Chunk each : withRoom) {
+                if (each.isUnused()) {
+                    unused = each;
+                    count++;
+                }
             }
-            if (spare.addAndGet(chunk.size()) <= mostSpare) {
-                return false;
+            if (count < least) {
+                return null;
             }
-            spare.addAndGet(-chunk.size());
-            withRoom.remove(chunk);
-            return true;
+            withRoom.remove(unused);
+            spare.addAndGet(-unused.size());
+            return unused;
         }
 
         private void retireSpares() {

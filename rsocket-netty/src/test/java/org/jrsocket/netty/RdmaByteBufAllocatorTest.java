@@ -188,6 +188,23 @@ class RdmaByteBufAllocatorTest {
         }
     }
 
+    /** Else each message of a size that was not in use during the peak would have new memory, and a registration. */
+    @ParameterizedTest
+    @ValueSource(ints = {256, 1024, 2048, 65536, 1 << 20, 2 << 20})
+    void shouldKeepAChunkOfASizeThatWasUnusedDuringAPeakOfAnother(int size) {
+        List<ByteBuf> held = new ArrayList<>();
+        for (int i = 0; i < 1000; i++) {
+            held.add(allocator.directBuffer(size == 65536 ? 32768 : 65536));
+        }
+        held.forEach(ByteBuf::release);
+        allocator.directBuffer(size).release();
+        long kept = allocator.metric().usedDirectMemory();
+        ByteBuf again = allocator.directBuffer(size);
+        assertEquals(kept, allocator.metric().usedDirectMemory(), "it has the memory of the one before");
+        again.release();
+        assertEquals(kept, allocator.metric().usedDirectMemory());
+    }
+
     @Test
     void shouldTellHowMuchMemoryItHas() {
         ByteBufAllocatorMetric metric = allocator.metric();
