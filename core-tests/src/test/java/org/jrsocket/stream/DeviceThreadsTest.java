@@ -59,6 +59,16 @@ class DeviceThreadsTest {
         RawPeer.await(() -> ran.get() == 2, () -> ran + " tasks ran");
     }
 
+    @Test
+    void shouldTellForHowLongATaskHangs() {
+        CountDownLatch goOn = new CountDownLatch(1);
+        assertTrue(threads.execute(null, () -> Threads.await(goOn, PATIENCE)));
+        assertTrue(isTaken());
+        RawPeer.await(() -> threads.hungNanos() > TimeUnit.SECONDS.toNanos(1), () -> "nobody would notice");
+        goOn.countDown();
+        RawPeer.await(() -> threads.hungNanos() == 0, () -> "it has ended");
+    }
+
     /** The JVM prints a line on stdout for each thread that it cannot create. */
     @Test
     void shouldTryToCreateAThreadOnceASecond() {

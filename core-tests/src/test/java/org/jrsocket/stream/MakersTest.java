@@ -382,7 +382,7 @@ class MakersTest extends SlowDeviceTests {
         hangBeforeItIsMade();
         PendingConnect first = connectFromHere(listener);
         awaitReached();
-        RawPeer.await(() -> transport.makers().waitLongFor(verbs.device()), () -> "it does not take long");
+        RawPeer.await(() -> transport.makers.waitLongFor(verbs.device()), () -> "it does not take long");
         RdmaConnectException e = assertThrows(
                 RdmaConnectException.class, () -> connectImpatiently(listener).await(PATIENCE));
         assertEquals(Reason.RESOURCES, e.reason());

@@ -10,6 +10,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 /** What a transport counts. */
@@ -41,6 +43,31 @@ class TotalsTest extends RawPeerTests {
         RawPeer.await(() -> transport.liveStreams() == 0, () -> "not freed");
         assertEquals(100L * rounds, transport.totals().bytesRead());
         assertEquals(100L * rounds, transport.totals().bytesWritten());
+    }
+
+    /** A device may hold up whoever has a connection's lock, and with it the sums, but no other connection. */
+    @Test
+    void shouldLetConnectionsEndWhileTheSumsWaitForOne() throws Exception {
+        try (StreamPair held = StreamPair.connect(transport, HERE, CONFIG)) {
+            StreamPair other = StreamPair.connect(transport, HERE, CONFIG);
+            AtomicReference<Thread> asking = new AtomicReference<>();
+            Future<Totals> totals;
+            held.client.core().enter();
+            try {
+                totals = background(() -> {
+                    asking.set(Thread.currentThread());
+                    return transport.totals();
+                });
+                RawPeer.await(
+                        () -> asking.get() != null && LockSupport.getBlocker(asking.get()) instanceof PatientLock,
+                        () -> "it does not wait");
+                other.close();
+                RawPeer.await(() -> transport.liveStreams() == 2, () -> "the other has not ended");
+            } finally {
+                held.client.core().exit();
+            }
+            assertTrue(get(totals).open() >= 2);
+        }
     }
 
     /** Also if it ends in a poll, of whoever it is. */

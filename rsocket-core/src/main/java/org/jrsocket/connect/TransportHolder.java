@@ -301,6 +301,12 @@ public final class TransportHolder implements StreamFactory {
         return open == null ? Totals.NONE : open.totals();
     }
 
+    /** See {@link RdmaTransport#hungNanos}; opens nothing. */
+    public long hungNanos() {
+        RdmaTransport open = transport;
+        return open == null ? 0 : open.hungNanos();
+    }
+
     /** Returns its streams at this moment; opens nothing. */
     public List<RdmaStream> streams() {
         RdmaTransport open = transport;

@@ -280,7 +280,7 @@ final class CmConnect implements PendingConnect, CmHandler {
         boolean expires = false;
         lock.lock();
         try {
-            if (transport.serviceThread().isCurrent() || transport.makers().isCurrent()) { // for a logger, perhaps
+            if (transport.serviceThread().isCurrent() || transport.makers.isCurrent()) { // for a logger, perhaps
                 giveUp(Reason.RESOURCES, "a thread cannot wait for a connection that it must make itself");
             }
             while (!done) {
@@ -318,7 +318,7 @@ final class CmConnect implements PendingConnect, CmHandler {
     /** Returns whether the service thread will not end the attempt in time: it has ended, or hangs in a driver. */
     private boolean isAlone(boolean expires) {
         ServiceThread service = transport.serviceThread();
-        return service.hasEnded() || expires && service.isStuck();
+        return service.hasEnded() || expires && service.hungNanos() > 0;
     }
 
     /** Sleeps with the lock released. Returns whether the thread was interrupted; its status no longer says so. */

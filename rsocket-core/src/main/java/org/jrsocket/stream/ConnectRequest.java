@@ -151,12 +151,12 @@ final class ConnectRequest {
      * @param patient whether to do so although the device may not answer for now
      */
     void resolveRoute(Runnable make, boolean patient) throws IOException {
-        if (!patient && transport.makers().waitLongFor(device())) {
+        if (!patient && transport.makers.waitLongFor(device())) {
             String why = "RDMA device " + device().name() + " takes long to make the queue pairs of other connections";
             throw new RdmaConnectException(Reason.RESOURCES, why, null);
         }
         transport.cm().resolveRoute(id, RESOLVE_MILLIS);
-        begun(transport.makers().execute(device(), make));
+        begun(transport.makers.execute(device(), make));
     }
 
     private void begun(boolean accepted) throws RdmaConnectException {
@@ -264,7 +264,7 @@ final class ConnectRequest {
     /** Takes the peer's answer, and has a maker run {@code prepare}. */
     void answered(ConnData answer, Runnable prepare) throws IOException {
         peer = answer;
-        begun(transport.makers().complete(device(), prepare));
+        begun(transport.makers.complete(device(), prepare));
     }
 
     /** Tells the peer that it is connected, and makes the stream. */

@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
-import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -38,7 +37,7 @@ final class DeviceThreads {
     private final int most;
     private final BiFunction<String, Runnable, Thread> makes;
     private final LongSupplier clock;
-    private final Set<Thread> all = ConcurrentHashMap.newKeySet();
+    private final Map<Thread, CallTime> all = new ConcurrentHashMap<>();
     private final Pool ofNone;
 
     // Guarded by this.
@@ -118,7 +117,7 @@ final class DeviceThreads {
             Thread fresh = null;
             try {
                 fresh = makes.apply(withName, this);
-                all.add(fresh);
+                all.put(fresh, new CallTime());
                 fresh.start();
                 workers++;
                 refused = false;
@@ -138,8 +137,11 @@ final class DeviceThreads {
 
         @Override
         public void run() {
+            CallTime calling = all.get(Thread.currentThread());
             for (Runnable task = next(); task != null; task = next()) {
+                calling.begin();
                 run(task);
+                calling.end();
             }
             all.remove(Thread.currentThread());
         }
@@ -227,9 +229,18 @@ final class DeviceThreads {
         }
     }
 
+    /** Returns for how long, in nanoseconds, the one has been in a task that hangs longest; 0 if none does. */
+    long hungNanos() {
+        long longest = 0;
+        for (CallTime each : all.values()) {
+            longest = Math.max(longest, each.hungNanos());
+        }
+        return longest;
+    }
+
     /** Returns whether the caller is one of them. */
     boolean isCurrent() {
-        return all.contains(Thread.currentThread());
+        return all.containsKey(Thread.currentThread());
     }
 
     /**

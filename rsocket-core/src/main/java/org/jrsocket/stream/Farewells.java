@@ -106,7 +106,7 @@ final class Farewells {
         if (others) {
             lookLater();
         } else {
-            transport.reap(look);
+            transport.reapers.reap(look);
         }
     }
 
@@ -147,7 +147,7 @@ final class Farewells {
     private void lookNow() {
         looksLater.set(false);
         try {
-            transport.reap(look);
+            transport.reapers.reap(look);
         } catch (OutOfMemoryError e) {
             lookLater();
         }

@@ -61,7 +61,7 @@ final class Handshake implements CmHandler {
     void begin() {
         try {
             request.attach(this);
-            if (!transport.makers().execute(asked.device(), this::make)) {
+            if (!transport.makers.execute(asked.device(), this::make)) {
                 unwanted = true;
                 made();
             }

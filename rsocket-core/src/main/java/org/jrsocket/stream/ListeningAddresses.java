@@ -92,7 +92,7 @@ final class ListeningAddresses {
             looking = true;
         }
         try {
-            transport.reap(this::look);
+            transport.reapers.reap(this::look);
         } catch (OutOfMemoryError e) {
             lookAgain();
         }

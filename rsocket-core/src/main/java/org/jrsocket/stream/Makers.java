@@ -52,6 +52,11 @@ final class Makers {
         return completing.execute(device, new Work(device, task));
     }
 
+    /** Returns for how long, in nanoseconds, one of them has been in a call that hangs; 0 if none is. */
+    long hungNanos() {
+        return Math.max(threads.hungNanos(), completing.hungNanos());
+    }
+
     /** Returns whether something on the device is taking longer than a busy host does. It may still go on. */
     boolean waitLongFor(Device device) {
         long now = clock.getAsLong();

@@ -89,24 +89,28 @@ final class OpenStreams {
 
     /** @param memoryRefusals one of the totals */
     Totals totals(long memoryRefusals) {
+        List<RdmaStream> left;
+        long read;
+        long written;
         synchronized (totalsLock) {
-            long read = endedRead;
-            long written = endedWritten;
-            long registered = 0;
-            int open = 0;
-            int ending = 0;
-            for (RdmaStream stream : streams) {
-                read += stream.bytesRead();
-                written += stream.bytesWritten();
-                registered += stream.registeredBytes();
-                if (stream.isOpen()) {
-                    open++;
-                } else {
-                    ending++;
-                }
-            }
-            return new Totals(open, ending, read, written, registered, memoryRefusals);
+            left = now();
+            read = endedRead;
+            written = endedWritten;
         }
+        long registered = 0;
+        int open = 0;
+        int ending = 0;
+        for (RdmaStream stream : left) { // without that lock: each has one, which a device may hold up
+            read += stream.bytesRead();
+            written += stream.bytesWritten();
+            registered += stream.registeredBytes();
+            if (stream.isOpen()) {
+                open++;
+            } else {
+                ending++;
+            }
+        }
+        return new Totals(open, ending, read, written, registered, memoryRefusals);
     }
 
     /** Runs on the service thread, as long as there are streams. */

@@ -41,7 +41,7 @@ public final class RdmaTransport implements AutoCloseable {
     private final ServiceThread service;
     private final CmEvents events;
     private final MemoryBudget memory = new MemoryBudget();
-    private final Makers makers = new Makers();
+    final Makers makers = new Makers();
     final Reapers reapers;
     private final BundlePool bundles;
     private final OpenDevices devices = new OpenDevices(this);
@@ -233,15 +233,6 @@ public final class RdmaTransport implements AutoCloseable {
         service.schedule(then, nanos);
     }
 
-    /** See {@link Reapers#reap(Runnable)}. */
-    void reap(Runnable free) {
-        reapers.reap(free);
-    }
-
-    Makers makers() {
-        return makers;
-    }
-
     /** Waits for the service thread's tasks: listeners leave to it the streams that they have not handed over. */
     private void awaitTasks() {
         if (!service.isCurrent() && !service.hasEnded()) {
@@ -342,6 +333,14 @@ public final class RdmaTransport implements AutoCloseable {
     /** Returns what is open, and all bytes so far. */
     public Totals totals() {
         return streams.totals(memory.refusals());
+    }
+
+    /**
+     * Returns for how long a thread of the transport's has been in one call, in nanoseconds, because a driver or a logger
+     * hangs; 0 if none has for more than a second. Waits for nothing.
+     */
+    public long hungNanos() {
+        return Math.max(serviceThread().hungNanos(), Math.max(makers.hungNanos(), reapers.hungNanos()));
     }
 
     /** Returns the streams that are not freed yet, at this moment. */

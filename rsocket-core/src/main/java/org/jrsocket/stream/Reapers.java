@@ -64,6 +64,11 @@ final class Reapers {
         }
     }
 
+    /** Returns for how long, in nanoseconds, one of them has been in a call that hangs; 0 if none is. */
+    long hungNanos() {
+        return threads.hungNanos();
+    }
+
     /** Gives them ten seconds for what they have; what comes later is freed by the thread that brings it. */
     void end() {
         threads.end(END_NANOS);

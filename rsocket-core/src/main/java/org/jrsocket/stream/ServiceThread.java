@@ -30,7 +30,6 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
 
     private static final int BATCH = 64;
     private static final long WAKE = 0;
-    private static final long STUCK_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** The pause after something that failed; the next try may fail as well. */
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -47,8 +46,7 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
     private final Consumer<Runnable> calls = this::call;
     private long lastRound = System.nanoTime(); // of the leftovers; service thread only
     private volatile boolean sleeping;
-    private volatile boolean calling;
-    private volatile long called; // when the last callback began
+    private final CallTime calling = new CallTime();
     private volatile boolean stopped;
 
     /**
@@ -161,9 +159,9 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
         return stopped;
     }
 
-    /** Returns whether one callback has been running for long: however busy the thread is, none takes that long. */
-    boolean isStuck() {
-        return calling && System.nanoTime() - called > STUCK_NANOS;
+    /** Returns for how long one callback has been running, in nanoseconds, if it hangs; otherwise 0. */
+    long hungNanos() {
+        return calling.hungNanos();
     }
 
     @Override
@@ -269,14 +267,13 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
     }
 
     private void call(Runnable callback) {
-        called = System.nanoTime();
-        calling = true;
+        calling.begin();
         try {
             callback.run();
         } catch (Throwable t) {
             survive("a callback of the service thread failed", t);
         } finally {
-            calling = false;
+            calling.end();
         }
     }
 

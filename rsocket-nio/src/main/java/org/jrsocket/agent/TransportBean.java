@@ -122,6 +122,11 @@ final class TransportBean implements TransportMXBean {
     }
 
     @Override
+    public long getHungMillis() {
+        return TimeUnit.NANOSECONDS.toMillis(holder.hungNanos());
+    }
+
+    @Override
     public List<String> listConnections() {
         return holder.streams().stream().map(TransportBean::line).sorted().toList();
     }

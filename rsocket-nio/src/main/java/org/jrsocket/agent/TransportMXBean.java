@@ -79,6 +79,12 @@ public interface TransportMXBean {
      */
     long getMemoryRefusals();
 
+    /**
+     * Returns for how long one of the transport's own threads has been in one call, in milliseconds, because a device,
+     * its driver or a logger hangs; 0 if none has for more than a second.
+     */
+    long getHungMillis();
+
     /** Returns the RDMA connections of this moment, one line each: addresses, device, bytes, age. */
     List<String> listConnections();
 

@@ -204,6 +204,28 @@ class TransportBeanTest {
         }
     }
 
+    @Test
+    void shouldTellThatADeviceHangs() throws Exception {
+        assertEquals(0L, get("HungMillis"));
+        CountDownLatch goOn = new CountDownLatch(1);
+        transport.service().execute(() -> awaitQuietly(goOn));
+        long hung = 0;
+        while (hung == 0) { // what hangs ends by itself, and then this goes on for ever
+            Thread.sleep(10);
+            hung = (long) get("HungMillis");
+        }
+        goOn.countDown();
+        assertTrue(hung >= 1000, "that is not long");
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            assertTrue(latch.await(50, TimeUnit.SECONDS));
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     /** Requests that are refused have their own. */
     @Test
     void shouldTellHowLongConnectionsTook() throws Exception {
