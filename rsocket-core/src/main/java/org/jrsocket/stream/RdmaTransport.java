@@ -336,8 +336,8 @@ public final class RdmaTransport implements AutoCloseable {
     }
 
     /**
-     * Returns for how long a thread of the transport's has been in one call, in nanoseconds, because a driver or a logger
-     * hangs; 0 if none has for more than a second. Waits for nothing.
+     * Returns for how long, in nanoseconds, a thread of the transport's has been in one call, because a driver or a
+     * logger hangs; 0 if none has for more than a second. Waits for nothing.
      */
     public long hungNanos() {
         return Math.max(serviceThread().hungNanos(), Math.max(makers.hungNanos(), reapers.hungNanos()));
