@@ -86,8 +86,8 @@ final class Arena {
     }
 
     /**
-     * Gives up unused chunks of sizes that have others, if possible of this size. After a peak of one size, each message
-     * of another would have a new chunk otherwise, which is registered for it alone.
+     * Gives up unused chunks of sizes that have others, if possible of this size. After a peak of one size, each
+     * message of another would have a new chunk otherwise, which is registered for it alone.
      */
     private void giveUpSpares(SizeClass first) {
         while (spare.get() > mostSpare) {
