@@ -29,6 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class DyingPeersLabTest extends CPeerTests {
 
     private static final int BYTES = 1_500_000; // more than all rings between the two take
+    private static final int FIRST_GRANT = 65536; // bytes that a C peer takes without reading
 
     @TempDir
     Path folder;
@@ -56,13 +57,12 @@ class DyingPeersLabTest extends CPeerTests {
         try (Peer netcat = Peer.netcat(java, cListens, "-1", Program.Builder::keepInput)) {
             netcat.program.signal("STOP");
             CompletableFuture<String> send = netcat.connection.send(BYTES, 1);
-            TimeUnit.SECONDS.sleep(1);
+            delivered.awaitAtLeast(FIRST_GRANT, Lab.SOON);
             assertFalse(send.isDone());
             netcat.program.kill();
             assertTrue(java.failure(send).contains("SocketException"));
             netcat.connection.close();
         }
-        delivered.assertAtLeast(65536); // what C's first grant takes
     }
 
     @ParameterizedTest(name = "{0}, C listens {1}")
@@ -96,18 +96,18 @@ class DyingPeersLabTest extends CPeerTests {
                 JavaEnd agent = new JavaEnd(Api.AGENT, hurry);
                 Peer ofStream = Peer.netcat(stream, false, "-1", Program.Builder::keepInput);
                 Peer ofAgent = Peer.netcat(agent, true, "-1", Program.Builder::keepInput)) {
-            closeUnread(stream, ofStream);
-            closeUnread(agent, ofAgent);
+            closeUnread(stream, ofStream, FIRST_GRANT);
+            closeUnread(agent, ofAgent, 2 * FIRST_GRANT);
             stream.assertAllClosed();
             agent.assertAllClosed();
         }
-        delivered.assertAtLeast(2 * 65536);
     }
 
-    private static void closeUnread(JavaEnd java, Peer netcat) throws Exception {
+    private void closeUnread(JavaEnd java, Peer netcat, long deliveredThen) throws Exception {
         netcat.program.signal("STOP");
         CompletableFuture<String> send = netcat.connection.send(BYTES, 1);
-        TimeUnit.SECONDS.sleep(1);
+        delivered.awaitAtLeast(deliveredThen, Lab.SOON);
+        assertFalse(send.isDone());
         assertTrue(java.live() > 0);
         netcat.connection.close();
         assertTrue(java.failure(send).contains("SocketException"));
