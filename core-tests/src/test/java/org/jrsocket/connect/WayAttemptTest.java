@@ -115,7 +115,8 @@ class WayAttemptTest {
     };
 
     private WayAttempt attempt(long limit) throws Exception {
-        WayAttempt attempt = new WayAttempt(new Way(null, memory), PEER, 1, limit, true, true);
+        AttemptTime time = new AttemptTime(memory, PEER, 1, limit, true);
+        WayAttempt attempt = new WayAttempt(new Way(null, memory), PEER, time, true);
         attempt.start(maker);
         return attempt;
     }
@@ -303,7 +304,7 @@ class WayAttemptTest {
     void shouldEndThoseThatWaitIfTheFirstFoundNoRouteInItsTime() throws Exception {
         WayAttempt asking = attempt(0);
         WayAttempt waiting = attempt(0);
-        now.set(asking.left());
+        now.set(asking.time().left());
         RdmaConnectException noRoute = why(Reason.TIMEOUT);
         memory.firstContacts().over(asking, noRoute);
         assertSame(noRoute, waiting.failure());
@@ -313,7 +314,7 @@ class WayAttemptTest {
     void shouldBeginIfTheFirstHadLessTimeThanThoseThatWait() throws Exception {
         WayAttempt asking = attempt(1);
         WayAttempt waiting = attempt(0);
-        now.set(asking.left());
+        now.set(asking.time().left());
         memory.firstContacts().over(asking, why(Reason.TIMEOUT));
         assertNull(waiting.failure());
         waiting.onDone(() -> {});
@@ -463,10 +464,11 @@ class WayAttemptTest {
     @Test
     void shouldGiveASilentHostItsTimeWhereThePolicyWantsRdma() throws Exception {
         memory.unreachable(PEER);
-        WayAttempt oneOfTwo = new WayAttempt(new Way(null, memory), PEER, 1, 0, true, false);
+        WayAttempt oneOfTwo =
+                new WayAttempt(new Way(null, memory), PEER, new AttemptTime(memory, PEER, 1, 0, true), false);
         oneOfTwo.start(maker);
         assertEquals(1, made.size());
-        assertTrue(oneOfTwo.left() > 0);
+        assertTrue(oneOfTwo.time().left() > 0);
     }
 
     // ---- this process stands still, and the kernel goes on ----
@@ -475,29 +477,29 @@ class WayAttemptTest {
     @Test
     void shouldHaveItsTimeBackAfterAStandstillBeforeItCouldAsk() throws Exception {
         WayAttempt attempt = attempt(0);
-        long preparing = attempt.left();
+        long preparing = attempt.time().left();
         now.set(100 * HOUR);
-        assertEquals(preparing, attempt.left());
+        assertEquals(preparing, attempt.time().left());
         attempt.asked();
-        assertEquals(HOUR, attempt.left());
+        assertEquals(HOUR, attempt.time().left());
     }
 
     @Test
     void shouldHaveItsTimeBackWhenTheStandstillEndsWithTheRequest() throws Exception {
         WayAttempt attempt = attempt(0);
-        assertTrue(attempt.left() > 0);
+        assertTrue(attempt.time().left() > 0);
         now.set(100 * HOUR);
         attempt.asked();
-        assertEquals(HOUR, attempt.left());
+        assertEquals(HOUR, attempt.time().left());
         now.addAndGet(HOUR);
-        assertEquals(0, attempt.left());
+        assertEquals(0, attempt.time().left());
     }
 
     @Test
     void shouldEndInTimeIfItOnlyBecomesALittleLate() throws Exception {
         WayAttempt attempt = attempt(0);
-        now.set(attempt.left() + TimeUnit.SECONDS.toNanos(1));
-        assertTrue(attempt.left() < 0);
+        now.set(attempt.time().left() + TimeUnit.SECONDS.toNanos(1));
+        assertTrue(attempt.time().left() < 0);
     }
 
     /** Else it would be given far more time than usual, whenever it is silent. */
@@ -505,7 +507,7 @@ class WayAttemptTest {
     void shouldNotTakeAStandstillForASlowAnswer() throws Exception {
         WayAttempt attempt = attempt(0);
         attempt.asked();
-        assertEquals(HOUR, attempt.left());
+        assertEquals(HOUR, attempt.time().left());
         now.set(100 * HOUR);
         attempt.answered(Answer.OURS);
         assertEquals(0, memory.states().get(0).usualNanos());
@@ -515,9 +517,9 @@ class WayAttemptTest {
     void shouldTakeALateAnswerForASlowOne() throws Exception {
         WayAttempt attempt = attempt(0);
         attempt.asked();
-        assertEquals(HOUR, attempt.left());
+        assertEquals(HOUR, attempt.time().left());
         now.set(HOUR);
-        assertEquals(0, attempt.left());
+        assertEquals(0, attempt.time().left());
         now.addAndGet(PendingConnect.LATE_NANOS);
         attempt.answered(Answer.OURS);
         assertEquals(HOUR + PendingConnect.LATE_NANOS, memory.states().get(0).usualNanos());
@@ -538,7 +540,7 @@ class WayAttemptTest {
         memory.firstContacts().over(asking, null);
         runAll(tasks);
         assertEquals(2, made.size());
-        assertTrue(waiting.left() > 0);
+        assertTrue(waiting.time().left() > 0);
     }
 
     @Test

@@ -88,7 +88,8 @@ public final class ConnectAttempt {
         int shares = policy == Policy.RDMA ? 1 : 1 + others + silences;
         long limit = nanos == 0 ? 0 : Math.max(1, (nanos - (System.nanoTime() - start)) / (1 + others));
         boolean insists = policy == Policy.RDMA;
-        WayAttempt next = new WayAttempt(way, remote, shares, limit, !insists || others > 0, !insists);
+        AttemptTime time = new AttemptTime(way.memory(), remote, shares, limit, !insists || others > 0);
+        WayAttempt next = new WayAttempt(way, remote, time, !insists);
         synchronized (this) {
             if (cancelled) {
                 return false;

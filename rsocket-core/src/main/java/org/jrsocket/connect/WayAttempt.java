@@ -55,11 +55,8 @@ final class WayAttempt implements PendingConnect.Observer {
 
     private final Way way;
     private final InetSocketAddress remote;
-    private final int shares;
-    private final long limit;
-    private final boolean hasHeadStart;
+    private final AttemptTime time;
     private final boolean mayWait;
-    private final AttemptAge age;
 
     private Maker maker; // written before the attempt is started, as the next
     private ServiceLoop service;
@@ -72,25 +69,14 @@ final class WayAttempt implements PendingConnect.Observer {
     private final RdmaConnectException outOfMemory = RdmaConnectException.outOfMemory();
     private volatile RdmaConnectException ended; // why; written before the state, as the next
     private volatile PendingConnect pending;
-
-    private boolean first; // to ask a peer that has not answered yet; published by the next
     private volatile boolean routed;
-    private volatile long askedAfter = -1; // nanoseconds from the start; negative: not yet
 
-    /**
-     * @param shares the number of parts of the head start, of which this attempt has one
-     * @param limit nanoseconds, whatever the head start; 0 for none
-     * @param hasHeadStart whether something else is tried when the head start is over
-     * @param mayWait whether it may wait while another attempt asks a host of which nothing is known
-     */
-    WayAttempt(Way way, InetSocketAddress remote, int shares, long limit, boolean hasHeadStart, boolean mayWait) {
+    /** @param mayWait whether it may wait while another attempt asks a host of which nothing is known */
+    WayAttempt(Way way, InetSocketAddress remote, AttemptTime time, boolean mayWait) {
         this.way = way;
         this.remote = remote;
-        this.shares = shares;
-        this.limit = limit;
-        this.hasHeadStart = hasHeadStart;
+        this.time = time;
         this.mayWait = mayWait;
-        this.age = way.memory().newAttempt();
     }
 
     /** Begins, or waits. No other thread may {@link #end} it before this returns, unless it waits. */
@@ -139,6 +125,10 @@ final class WayAttempt implements PendingConnect.Observer {
         return remote;
     }
 
+    AttemptTime time() {
+        return time;
+    }
+
     Maker maker() {
         return maker;
     }
@@ -147,45 +137,9 @@ final class WayAttempt implements PendingConnect.Observer {
         return service;
     }
 
-    // ---- how long ----
-
-    /** Returns whether {@link #left} ever ends the attempt. */
-    private boolean isLimited() {
-        return hasHeadStart || limit > 0;
-    }
-
-    /** Returns how long it may still take, nanoseconds. May be called by any thread. */
-    long left() {
-        long now = age.look();
-        long left = limit == 0 ? Long.MAX_VALUE : limit - now;
-        left = hasHeadStart ? Math.min(left, leftOfHeadStart(now)) : left;
-        age.lookAgainIn(left);
-        return left;
-    }
-
-    private long leftOfHeadStart(long now) {
-        long asked = askedAfter;
-        // As if time went faster, because only a share of the head start belongs to this attempt.
-        long own = memory().left(remote, shares * now, asked < 0 ? -1 : shares * (now - asked), asked >= 0 && first);
-        return own / shares;
-    }
-
-    /** Returns the same while it waits. The head start is left out: when that is over, the wait is ended. */
-    private long leftToWait() {
-        long most = memory().most();
-        long left = (limit == 0 ? most : Math.min(limit, most)) - age.look();
-        age.lookAgainIn(left);
-        return left;
-    }
-
-    /** Returns whether its head start is over, whatever its caller's time. */
-    private boolean isOverdue() {
-        return hasHeadStart && leftOfHeadStart(age.look()) <= 0;
-    }
-
     /** Returns whether it has had its head start and still could not ask. */
     boolean isLost() {
-        return !hasAsked() && isOverdue();
+        return !hasAsked() && time.isOverdue();
     }
 
     // ---- beside others to the same host ----
@@ -248,8 +202,8 @@ final class WayAttempt implements PendingConnect.Observer {
     }
 
     private void leaveInTime() {
-        if (leftToWait() <= 0) {
-            long waitedMillis = TimeUnit.NANOSECONDS.toMillis(age.look());
+        if (time.leftToWait() <= 0) {
+            long waitedMillis = TimeUnit.NANOSECONDS.toMillis(time.age());
             leave(
                     Reason.TIMEOUT,
                     "it did not answer the request of another connection (waited " + waitedMillis + " ms)");
@@ -289,7 +243,7 @@ final class WayAttempt implements PendingConnect.Observer {
     private synchronized boolean waitsOn() {
         boolean waits = state == State.WAITING;
         if (waits) {
-            timer = service.schedule(due, leftToWait());
+            timer = service.schedule(due, time.leftToWait());
         }
         return waits;
     }
@@ -376,7 +330,7 @@ final class WayAttempt implements PendingConnect.Observer {
         if (state == State.ENDED) {
             throw ended;
         }
-        return pending.await(this::left);
+        return pending.await(time::left);
     }
 
     /** Waits until it may begin, or is over. */
@@ -385,7 +339,7 @@ final class WayAttempt implements PendingConnect.Observer {
         boolean interrupted = false;
         waiter = Thread.currentThread();
         while (state == State.WAITING && !(interrupted && virtual)) {
-            LockSupport.parkNanos(this, leftToWait());
+            LockSupport.parkNanos(this, time.leftToWait());
             leaveInTime();
             interrupted |= Thread.interrupted();
         }
@@ -409,7 +363,7 @@ final class WayAttempt implements PendingConnect.Observer {
                 Once once = new Once(then);
                 Runnable tells = () -> goOn(once);
                 due = this::timeIsOver;
-                timer = service.schedule(due, leftToWait());
+                timer = service.schedule(due, time.leftToWait());
                 action = tells; // last: whoever finds it, with the lock, cancels the timer
                 return;
             }
@@ -421,8 +375,8 @@ final class WayAttempt implements PendingConnect.Observer {
             return;
         }
         begun.onDone(then);
-        if (isLimited()) {
-            begun.expire(this::left);
+        if (time.isLimited()) {
+            begun.expire(time::left);
         }
     }
 
@@ -465,11 +419,11 @@ final class WayAttempt implements PendingConnect.Observer {
      * asking a host that is known to answer.
      */
     private boolean hadTooLittleTime() {
-        return !isOverdue() && (waited || memory().standing(remote) == Standing.KNOWN);
+        return !time.isOverdue() && (waited || memory().standing(remote) == Standing.KNOWN);
     }
 
     boolean hasAsked() {
-        return askedAfter >= 0;
+        return time.hasAsked();
     }
 
     // ---- what the service thread tells ----
@@ -481,7 +435,7 @@ final class WayAttempt implements PendingConnect.Observer {
 
     @Override
     public boolean isPatient() {
-        return !hasHeadStart;
+        return !time.hasHeadStart();
     }
 
     @Override
@@ -491,17 +445,16 @@ final class WayAttempt implements PendingConnect.Observer {
 
     @Override
     public void asked() {
-        first = memory().asked(remote);
-        askedAfter = age.look();
+        time.asked();
         contacts().asked(this);
         PendingConnect begun = pending;
-        if (isLimited() && begun != null) {
-            begun.expire(this::left); // left() returns something else from now on
+        if (time.isLimited() && begun != null) {
+            begun.expire(time::left); // which returns something else from now on
         }
     }
 
     @Override
     public void answered(PendingConnect.Answer answer) {
-        memory().answered(remote, answer, age.look() - askedAfter);
+        memory().answered(remote, answer, time.sinceAsked());
     }
 }
