@@ -116,6 +116,11 @@ final class Chunk {
         return memory.capacity();
     }
 
+    /** Returns whether it has a single piece. */
+    boolean isWhole() {
+        return holders.length() == 1;
+    }
+
     /**
      * Takes a free piece with its released buffer of so many bytes; returns null if there is none among the last used.
      * Called with the owner's monitor held.

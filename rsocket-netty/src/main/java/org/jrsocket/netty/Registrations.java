@@ -26,7 +26,24 @@ import org.slf4j.LoggerFactory;
 final class Registrations {
 
     /** A chunk, and what a connection sends from it by. */
-    record Registration(Chunk chunk, LentMemory memory) {}
+    static final class Registration {
+        private final Chunk chunk;
+        private final LentMemory memory;
+        private long usedAt; // guarded by the registrations, as System.nanoTime
+
+        Registration(Chunk chunk, LentMemory memory) {
+            this.chunk = chunk;
+            this.memory = memory;
+        }
+
+        Chunk chunk() {
+            return chunk;
+        }
+
+        LentMemory memory() {
+            return memory;
+        }
+    }
 
     private static final Logger LOG = LoggerFactory.getLogger(Registrations.class);
 
@@ -34,6 +51,12 @@ final class Registrations {
     private static final long MOST = 64L * 1024 * 1024;
     /** How long no registration is tried after a refusal. */
     private static final long REFUSED_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /**
+     * How long a registration that was used stays although another one needs the room. A connection that sends from
+     * more chunks than it may register would otherwise end and make one for each message, which takes longer than to
+     * copy it.
+     */
+    private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final RdmaStream stream;
     private final Executor eventLoop;
@@ -53,15 +76,23 @@ final class Registrations {
 
     /** Returns the registration of {@code chunk}, of which a piece is in use; null if there can be none now. */
     synchronized Registration of(Chunk chunk) {
+        long now = System.nanoTime();
         Registration registration = all.get(chunk);
-        return registration != null ? registration : register(chunk);
+        if (registration == null) {
+            registration = register(chunk, now);
+        }
+        if (registration != null) {
+            registration.usedAt = now;
+        }
+        return registration;
     }
 
-    private Registration register(Chunk chunk) {
-        if (System.nanoTime() - refusedAt < REFUSED_NANOS) {
+    private Registration register(Chunk chunk, long now) {
+        if (now - refusedAt < REFUSED_NANOS) {
             return null;
         }
-        endFree(MOST - chunk.size());
+        // A message that has a chunk to itself is large, and takes longer to copy than to register.
+        endFree(MOST - chunk.size(), chunk.isWhole() ? now : now - KEPT_NANOS);
         if (bytes > 0 && bytes + chunk.size() > MOST) { // a chunk larger than the limit may be alone
             LOG.debug(
                     "not registering a chunk of {} bytes on {}, copying instead: {} bytes are registered and in use",
@@ -72,9 +103,9 @@ final class Registrations {
         }
         Registration registration = tryRegister(chunk);
         if (registration == null) {
-            refusedAt = System.nanoTime(); // making room for each message would take longer than copying it
+            refusedAt = now; // making room for each message would take longer than copying it
             long before = bytes;
-            endFree(bytes - chunk.size());
+            endFree(bytes - chunk.size(), now);
             registration = bytes < before ? tryRegister(chunk) : null;
         }
         return registration;
@@ -100,12 +131,15 @@ final class Registrations {
 
     /**
      * Ends registrations from which nothing is in flight, the least recently used first, until at most {@code left}
-     * bytes are registered.
+     * bytes are registered, but none that was used after {@code until}.
      */
-    private synchronized void endFree(long left) {
+    private synchronized void endFree(long left, long until) {
         Iterator<Registration> each = all.values().iterator();
         while (each.hasNext() && bytes > left) {
             Registration registration = each.next();
+            if (registration.usedAt - until > 0) {
+                return; // and so were the others
+            }
             if (registration.memory().end()) {
                 each.remove();
                 ended(registration.chunk());
@@ -122,7 +156,7 @@ final class Registrations {
     /** Ends registrations after some quiet seconds: others may need the room. On the service thread: never waits. */
     private void quiet() {
         if (any) {
-            inLoop(() -> endFree(0)); // or it has ended, and its channels are being closed
+            inLoop(() -> endFree(0, System.nanoTime())); // or it has ended, and its channels are being closed
         }
     }
 

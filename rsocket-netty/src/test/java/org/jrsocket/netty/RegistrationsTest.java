@@ -237,6 +237,52 @@ class RegistrationsTest extends ChannelTests {
         all.forEach(ByteBuf::release);
     }
 
+    /** Else each message of a connection that sends from more memory would cost a registration: more than a copy does. */
+    @Test
+    void shouldNotEndForAnotherOneWhatWasSentFromJustNow() throws Exception {
+        int chunks = (64 << 20) / CHUNK + 8;
+        int pieces = 4;
+        List<ByteBuf> all = new ArrayList<>();
+        for (int i = 0; i < chunks * pieces; i++) {
+            all.add(RdmaByteBufAllocator.DEFAULT.directBuffer(CHUNK / pieces));
+        }
+        List<ByteBuf> ofEach = new ArrayList<>();
+        for (int i = 0; i < chunks; i++) { // the same content: each is sent anew
+            ofEach.add(Pattern.fill(all.get(i * pieces), 0, CHUNK / pieces));
+        }
+        RdmaSocketChannel client = pair(ignoring(), ignoring()).client();
+        long[] sent = new long[chunks];
+        for (int i = 0; i < 3 * chunks; i++) {
+            boolean[] before = registered(ofEach);
+            sent[i % chunks] = System.nanoTime();
+            send(client, ofEach.get(i % chunks));
+            boolean[] after = registered(ofEach);
+            for (int k = 0; k < chunks; k++) {
+                long ago = System.nanoTime() - sent[k];
+                assertFalse(before[k] && !after[k] && ago < 1_000_000_000L, "ended " + ago + " ns after it was used");
+            }
+        }
+        TimeUnit.MILLISECONDS.sleep(1001);
+        for (ByteBuf each : ofEach.subList(0, chunks - 8)) {
+            send(client, each);
+            assertTrue(RdmaByteBufAllocatorTest.chunkOf(each).isRegistered());
+        }
+        all.forEach(ByteBuf::release);
+    }
+
+    private static void send(RdmaSocketChannel client, ByteBuf buffer) throws Exception {
+        client.writeAndFlush(buffer.retainedDuplicate()).sync();
+        await(() -> buffer.refCnt() == 1, () -> "still retained");
+    }
+
+    private static boolean[] registered(List<ByteBuf> buffers) {
+        boolean[] registered = new boolean[buffers.size()];
+        for (int i = 0; i < registered.length; i++) {
+            registered[i] = RdmaByteBufAllocatorTest.chunkOf(buffers.get(i)).isRegistered();
+        }
+        return registered;
+    }
+
     @Test
     void shouldLendOneThatIsLargerThanAConnectionMayHaveOtherwise() throws Exception {
         int larger = (64 << 20) + CHUNK;
