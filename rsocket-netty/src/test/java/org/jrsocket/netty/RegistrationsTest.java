@@ -237,7 +237,7 @@ class RegistrationsTest extends ChannelTests {
         all.forEach(ByteBuf::release);
     }
 
-    /** Else each message of a connection that sends from more memory would cost a registration: more than a copy does. */
+    /** Else a connection that sends from more memory would register some for each message: longer than a copy takes. */
     @Test
     void shouldNotEndForAnotherOneWhatWasSentFromJustNow() throws Exception {
         int chunks = (64 << 20) / CHUNK + 8;
