@@ -127,11 +127,18 @@ final class Connecting {
      * @return what to report
      */
     private Throwable failed(Throwable failure) {
-        Throwable told = inWordsOfAsynchronousChannels(Handlers.translate(failure));
+        Throwable told = failure;
+        try {
+            told = inWordsOfAsynchronousChannels(Handlers.translate(failure));
+        } catch (OutOfMemoryError e) {
+            // the words do not matter that much
+        }
         try {
             owner.close();
         } catch (IOException e) {
             told.addSuppressed(e);
+        } catch (OutOfMemoryError e) {
+            // it is closed all the same
         }
         return told;
     }

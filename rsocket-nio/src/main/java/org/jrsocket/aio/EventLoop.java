@@ -9,12 +9,14 @@ import java.nio.channels.CancelledKeyException;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
@@ -30,6 +32,9 @@ import java.util.function.Consumer;
  * <p>Threads of the pool call handlers. In groups whose pool is not a fixed one there is also an internal thread. It
  * only finishes operations, so it is always available, and it leads while no thread of the pool is free.
  *
+ * <p>A thread whose handler throws ends, and another takes its place, as with the JDK. It goes on if memory is lacking,
+ * or a thread: no other may be to be had. What is ready and who is idle takes no memory to note, so neither is lost.
+ *
  * <p>{@code lock} is never held while a channel's {@link Readiness} is taken, nor during a selection; the package
  * documentation has the whole order.
  */
@@ -40,6 +45,9 @@ final class EventLoop {
 
     /** The number of finds at which the lead is passed on after it had to be taken from a thread. */
     private static final int HANDOVERS = 64;
+
+    /** The pause where memory is lacking to go on. */
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     /** The source of threads. */
     interface Threads {
@@ -60,10 +68,11 @@ final class EventLoop {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition selected = lock.newCondition();
     // Guarded by lock.
-    private final Deque<Runnable> tasks = new ArrayDeque<>();
-    private final Deque<Readiness> ready = new ArrayDeque<>();
-    private final Deque<Worker> idle = new ArrayDeque<>(); // of the pool
-    private final Deque<Worker> idleInternal = new ArrayDeque<>();
+    private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>(); // loses none where memory is lacking
+    private Readiness firstReady; // the oldest; null if there is none
+    private Readiness lastReady;
+    private Worker idle; // of the pool, the last to become idle; null if there is none
+    private Worker idleInternal;
     private Worker leader; // selects, or will when it comes back from a handler; null: the next free thread leads
     private boolean selecting;
     private long selections;
@@ -93,6 +102,7 @@ final class EventLoop {
         final boolean internal;
         private final Condition called = lock.newCondition();
         // Guarded by lock.
+        private Worker nextIdle;
         private boolean waits;
         private boolean works; // is busy with what next() gave it
         private long turns;
@@ -107,32 +117,70 @@ final class EventLoop {
 
         @Override
         public void run() {
-            boolean died = true;
+            boolean replaced = false;
             try {
-                while (true) {
+                while (isToWork()) {
+                    try {
+                        if (task != null) {
+                            task.run();
+                        } else {
+                            event.handle(!internal);
+                        }
+                    } catch (OutOfMemoryError e) {
+                        report(e);
+                    } catch (Throwable t) {
+                        try {
+                            replaced = isReplaced(this);
+                        } catch (OutOfMemoryError none) {
+                            report(t);
+                            continue;
+                        }
+                        throw t;
+                    }
+                }
+            } finally {
+                task = null;
+                event = null;
+                ended(this, replaced);
+            }
+        }
+
+        /** Waits for something to do. Returns false if there will be nothing more. */
+        private boolean isToWork() {
+            while (true) {
+                try {
                     Thread.interrupted(); // a selection would return at once
                     if (!internal) {
                         Handlers.begin(group);
                     }
-                    try {
-                        if (!next(this)) {
-                            break;
-                        }
-                    } catch (IOException e) {
-                        threads.failed(e);
-                        continue; // with what is left to do: there may be no other thread
-                    }
-                    if (task != null) {
-                        task.run();
-                    } else {
-                        event.handle(!internal);
-                    }
+                    return next(this);
+                } catch (IOException e) {
+                    fail(e); // and goes on with what is left to do: there may be no other thread
+                } catch (OutOfMemoryError e) {
+                    LockSupport.parkNanos(PAUSE_NANOS);
                 }
-                died = false;
-            } finally {
-                task = null;
-                event = null;
-                ended(this, died);
+            }
+        }
+
+        private void fail(IOException e) {
+            boolean told = false;
+            while (!told) {
+                try {
+                    threads.failed(e);
+                    told = true;
+                } catch (OutOfMemoryError again) { // nobody else would close the channels
+                    LockSupport.parkNanos(PAUSE_NANOS);
+                }
+            }
+        }
+
+        /** Tells what the thread would tell if it ended. */
+        private void report(Throwable thrown) {
+            Thread me = Thread.currentThread();
+            try {
+                me.getUncaughtExceptionHandler().uncaughtException(me, thrown);
+            } catch (Throwable t) {
+                // as at the end of a thread, nobody hears of it
             }
         }
     }
@@ -153,8 +201,19 @@ final class EventLoop {
         }
     }
 
+    /** Takes the lock. The JDK's may need memory to wait; a state that is half changed must not stay so. */
+    private void enter() {
+        try {
+            lock.lock();
+        } catch (OutOfMemoryError e) {
+            while (!lock.tryLock()) {
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+        }
+    }
+
     private void count(int more) {
-        lock.lock();
+        enter();
         try {
             workers += more;
         } finally {
@@ -194,7 +253,7 @@ final class EventLoop {
             while (true) {
                 me.task = tasks.poll();
                 if (me.task == null) {
-                    me.event = ready.poll();
+                    me.event = takeReady();
                 }
                 if (me.task != null || me.event != null) {
                     begin(me);
@@ -218,7 +277,7 @@ final class EventLoop {
     private void begin(Worker me) {
         me.works = true;
         me.turns++;
-        if (!tasks.isEmpty() || !ready.isEmpty()) {
+        if (!tasks.isEmpty() || firstReady != null) {
             wakeIdleWorker(); // and that one calls the next
         }
         if (leader == me) {
@@ -226,7 +285,7 @@ final class EventLoop {
                 handoversLeft--;
                 leader = null;
                 wakeIdleWorker();
-            } else if (!ticking && !(idle.isEmpty() && idleInternal.isEmpty())) {
+            } else if (!ticking && (idle != null || idleInternal != null)) {
                 quiet = 0;
                 turnsAtTick = -1;
                 tickLater();
@@ -236,7 +295,7 @@ final class EventLoop {
 
     /** Called with the lock held. */
     private boolean mayLead(Worker me) {
-        if (me.internal && !idle.isEmpty()) {
+        if (me.internal && idle != null) {
             if (leader == null || leader == me) {
                 leader = null;
                 wakeIdleWorker();
@@ -268,6 +327,7 @@ final class EventLoop {
     /** Called with the lock held, which it releases while it selects. */
     private void select(boolean now) throws IOException {
         assert !selecting;
+        int fresh = 0;
         selecting = true;
         lock.unlock();
         try {
@@ -278,18 +338,17 @@ final class EventLoop {
                 selector.select(collector);
             }
             for (int i = 0; i < found.size(); i++) {
-                if (!found.get(i).found()) {
-                    found.set(i, null);
+                Readiness each = found.get(i);
+                if (each.found()) {
+                    found.set(fresh++, each);
                 }
             }
-        } finally {
-            lock.lock();
+        } finally { // if that fails, the next selection finds the others again
+            enter();
             selecting = false;
             selections++;
-            for (int i = 0; i < found.size(); i++) {
-                if (found.get(i) != null) {
-                    ready.add(found.get(i));
-                }
+            for (int i = 0; i < fresh; i++) {
+                addReady(found.get(i));
             }
             found.clear();
             selected.signalAll();
@@ -303,29 +362,74 @@ final class EventLoop {
             found.add(channel);
         } catch (CancelledKeyException e) {
             // closed in the meantime: no operation waits any more
+        } catch (OutOfMemoryError e) {
+            // the next selection finds it again
         }
+    }
+
+    /** Adds a channel that is not among those that are ready. Called with the lock held. */
+    private void addReady(Readiness channel) {
+        if (lastReady == null) {
+            firstReady = channel;
+        } else {
+            lastReady.next = channel;
+        }
+        lastReady = channel;
+    }
+
+    /** Called with the lock held. */
+    private Readiness takeReady() {
+        Readiness first = firstReady;
+        if (first != null) {
+            firstReady = first.next;
+            first.next = null;
+            if (firstReady == null) {
+                lastReady = null;
+            }
+        }
+        return first;
     }
 
     /** Wakes an idle thread. Returns false if all threads are busy. Called with the lock held. */
     private boolean wakeIdleWorker() {
-        Worker called = idle.poll();
-        if (called == null) {
-            called = idleInternal.poll();
-        }
+        Worker called = idle != null ? idle : idleInternal;
         if (called == null) {
             return false;
         }
-        called.waits = false;
+        isNoLongerIdle(called);
         called.called.signal();
         return true;
     }
 
+    /** Called with the lock held, for the last that became idle. */
+    private void isNoLongerIdle(Worker last) {
+        if (last.internal) {
+            idleInternal = last.nextIdle;
+        } else {
+            idle = last.nextIdle;
+        }
+        last.nextIdle = null;
+        last.waits = false;
+    }
+
     /** Called with the lock held. */
     private void waitForCall(Worker me) {
-        (me.internal ? idleInternal : idle).push(me);
         me.waits = true;
-        while (me.waits) {
-            me.called.awaitUninterruptibly();
+        if (me.internal) {
+            me.nextIdle = idleInternal;
+            idleInternal = me;
+        } else {
+            me.nextIdle = idle;
+            idle = me;
+        }
+        try {
+            while (me.waits) {
+                me.called.awaitUninterruptibly();
+            }
+        } finally {
+            if (me.waits) { // no memory to wait, so the lock was held all the time
+                isNoLongerIdle(me);
+            }
         }
     }
 
@@ -341,7 +445,7 @@ final class EventLoop {
 
     /** Takes the lead from a thread that is away for long. Called from time to time while there is work. */
     void tick() {
-        lock.lock();
+        enter();
         try {
             Worker current = leader;
             if (ending || current == null) {
@@ -386,7 +490,7 @@ final class EventLoop {
                     selected.awaitUninterruptibly();
                 } else {
                     select(true);
-                    if (!ready.isEmpty()) {
+                    if (firstReady != null) {
                         wakeIdleWorker();
                     }
                 }
@@ -417,50 +521,39 @@ final class EventLoop {
         }
     }
 
-    private void ended(Worker me, boolean died) {
-        boolean replace;
-        lock.lock();
+    /** Has another thread take the place of one that ends. Returns false if there are fewer from now on. */
+    private boolean isReplaced(Worker me) {
+        enter();
+        try {
+            if (ending) {
+                return false;
+            }
+        } finally {
+            lock.unlock();
+        }
+        try {
+            threads.start(new Worker(me.internal));
+            return true;
+        } catch (RejectedExecutionException e) {
+            return false;
+        }
+    }
+
+    private void ended(Worker me, boolean replaced) {
+        enter();
         try {
             if (leader == me) {
                 leader = null;
                 wakeIdleWorker();
             }
-            replace = died && !ending;
-            if (!replace) {
-                leave();
+            if (!replaced) {
+                workers--;
+            }
+            if (workers == 0 && ending) {
+                close();
             }
         } finally {
             lock.unlock();
-        }
-        if (replace) {
-            replace(me);
-        }
-    }
-
-    private void replace(Worker gone) {
-        boolean started = false;
-        try {
-            threads.start(new Worker(gone.internal));
-            started = true;
-        } catch (RejectedExecutionException e) {
-            // there are fewer threads from now on
-        } finally { // also if no thread can be had
-            if (!started) {
-                lock.lock();
-                try {
-                    leave();
-                } finally {
-                    lock.unlock();
-                }
-            }
-        }
-    }
-
-    /** Called with the lock held. */
-    private void leave() {
-        workers--;
-        if (workers == 0 && ending) {
-            close();
         }
     }
 

@@ -10,6 +10,9 @@ import java.nio.channels.CompletionHandler;
 import java.nio.channels.ShutdownChannelGroupException;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 
 /**
  * Calls completion handlers, only on threads of the channel's group. A thread of the group that starts an operation
@@ -21,6 +24,11 @@ final class Handlers {
     /** The most handlers that a thread calls in one turn; the JDK's setting. */
     private static final int MOST = Math.max(1, Integer.getInteger("sun.nio.ch.maxCompletionHandlersOnStack", 16));
 
+    /** The pause where memory is lacking to report something: twice as long after each that follows. */
+    private static final long SHORTEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1); // a JVM prints a line for each thread
+
     /** The number of handlers that a thread of a group has called since its turn began. */
     private static final class Turn {
         final RAsynchronousChannelGroup group;
@@ -28,6 +36,33 @@ final class Handlers {
 
         Turn(RAsynchronousChannelGroup group) {
             this.group = group;
+        }
+    }
+
+    /** Calls a handler once: a pool may keep a task although it could not create a thread for it. */
+    private static final class Call<V, A> implements Runnable {
+        private final CompletionHandler<V, ? super A> handler;
+        private final A attachment;
+        private final V value;
+        private final Throwable failure;
+        private boolean ran; // guarded by this
+
+        Call(CompletionHandler<V, ? super A> handler, A attachment, V value, Throwable failure) {
+            this.handler = handler;
+            this.attachment = attachment;
+            this.value = value;
+            this.failure = failure;
+        }
+
+        @Override
+        public void run() {
+            synchronized (this) {
+                if (ran) {
+                    return;
+                }
+                ran = true;
+            }
+            call(handler, attachment, value, failure);
         }
     }
 
@@ -65,7 +100,8 @@ final class Handlers {
     }
 
     /**
-     * Reports an operation that had to wait.
+     * Reports an operation that had to wait. Nobody else knows its outcome, so this waits until there is memory to hand
+     * it on. Called without a lock.
      *
      * @param future null if there is a handler
      * @param handler null if there is a future
@@ -80,21 +116,40 @@ final class Handlers {
             V value,
             Throwable failure,
             boolean direct) {
-        if (handler == null) {
-            return future.set(value, failure);
-        }
-        if (direct) {
+        if (handler != null && direct) {
             call(handler, attachment, value, failure);
-        } else {
-            handOver(group, handler, attachment, value, failure);
+            return true;
         }
-        return true;
+        Runnable call = null;
+        for (long pause = SHORTEST_PAUSE_NANOS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS)) {
+            try {
+                if (handler == null) {
+                    return future.set(value, failure);
+                }
+                if (call == null) {
+                    call = new Call<>(handler, attachment, value, failure);
+                }
+                handOver(group, call);
+                return true;
+            } catch (OutOfMemoryError e) {
+                LockSupport.parkNanos(pause);
+            }
+        }
+    }
+
+    /** Returns a failure, or the lack of memory for it: whoever waits has to hear something. */
+    static Throwable failure(Supplier<? extends Throwable> maker) {
+        try {
+            return maker.get();
+        } catch (OutOfMemoryError e) {
+            return e;
+        }
     }
 
     /** Returns what to report if the channel was closed during an operation; other failures are returned unchanged. */
     static Throwable translate(Throwable failure) {
         return failure instanceof ClosedChannelException && !(failure instanceof AsynchronousCloseException)
-                ? new AsynchronousCloseException()
+                ? failure(AsynchronousCloseException::new)
                 : failure;
     }
 
@@ -134,8 +189,12 @@ final class Handlers {
             A attachment,
             V value,
             Throwable failure) {
+        handOver(group, new Call<>(handler, attachment, value, failure));
+    }
+
+    private static void handOver(RAsynchronousChannelGroup group, Runnable call) {
         try {
-            group.executeOnPool(() -> call(handler, attachment, value, failure));
+            group.executeOnPool(call);
         } catch (RejectedExecutionException e) {
             ShutdownChannelGroupException shutdown = new ShutdownChannelGroupException();
             shutdown.initCause(e);

@@ -201,16 +201,16 @@ final class RAsynchronousServerSocketChannel extends AsynchronousServerSocketCha
         Throwable failure = null;
         try {
             accepted = take();
-        } catch (Throwable e) {
-            failure = Handlers.translate(e);
-        }
-        if (accepted == null && failure == null) {
-            synchronized (readiness) {
-                failure = await(pending);
-                if (failure == null) {
-                    return;
+            if (accepted == null) {
+                synchronized (readiness) {
+                    failure = await(pending);
+                    if (failure == null) {
+                        return;
+                    }
                 }
             }
+        } catch (Throwable e) {
+            failure = Handlers.translate(e);
         }
         end();
         boolean told = pending.tell(group, accepted, failure, direct);
@@ -252,11 +252,14 @@ final class RAsynchronousServerSocketChannel extends AsynchronousServerSocketCha
                 if (readiness.isRegistered()) {
                     group.loop().forget(); // otherwise clients could go on connecting
                 }
-                if (pending != null) {
-                    pending.tell(group, null, new AsynchronousCloseException(), false);
-                }
             } finally {
-                group.remove(this);
+                try {
+                    if (pending != null) {
+                        pending.tell(group, null, Handlers.failure(AsynchronousCloseException::new), false);
+                    }
+                } finally {
+                    group.remove(this);
+                }
             }
         }
     }

@@ -285,13 +285,13 @@ final class RAsynchronousSocketChannel extends AsynchronousSocketChannel impleme
         } finally {
             try {
                 if (unconnected != null) {
-                    unconnected.tell(group, null, new AsynchronousCloseException(), false);
+                    unconnected.tell(group, null, Handlers.failure(AsynchronousCloseException::new), false);
                 }
                 if (unread) {
-                    reading.fail(new AsynchronousCloseException());
+                    reading.fail(Handlers.failure(AsynchronousCloseException::new));
                 }
                 if (unwritten) {
-                    writing.fail(new AsynchronousCloseException());
+                    writing.fail(Handlers.failure(AsynchronousCloseException::new));
                 }
             } finally {
                 if (readiness.isRegistered()) {

@@ -45,6 +45,9 @@ final class Readiness {
     /** The operations that the selecting thread has just found; used only by that thread. */
     int seen;
 
+    /** The next of those that are ready; guarded by the lock of the {@link EventLoop}. */
+    Readiness next;
+
     Readiness(Selector selector, SelectableChannel channel, Handler handler) {
         this.selector = selector;
         this.channel = channel;
@@ -78,8 +81,8 @@ final class Readiness {
 
     private void arm(int ops) {
         if (ops != armed) {
-            armed = ops;
             key.interestOps(ops); // a selector of ours sees it at once, wherever it is
+            armed = ops; // only now: that may fail
         }
     }
 

@@ -239,31 +239,35 @@ abstract class Transfer {
 
     /** Tries again, after {@link #take}. */
     void proceed(boolean direct) {
-        long n = 0;
+        Object value = null;
         Throwable failure = null;
+        boolean timedOut = false;
         try {
-            n = attempt();
-        } catch (Throwable e) {
+            long n = attempt();
+            if (isUnfinished(n)) {
+                synchronized (lock) {
+                    timedOut = late;
+                    failure = late ? new InterruptedByTimeoutException() : suspend();
+                    if (failure == null) {
+                        return;
+                    }
+                }
+            } else {
+                value = value(many, n);
+            }
+        } catch (Throwable e) { // lack of memory, too: nobody else would tell of the operation
             failure = e;
         }
-        if (failure == null && isUnfinished(n)) {
-            synchronized (lock) {
-                failure = late ? new InterruptedByTimeoutException() : suspend();
-                if (failure == null) {
-                    return;
-                }
-            }
-        }
-        finish(failure == null ? value(many, n) : null, Handlers.translate(failure), direct);
+        finish(value, Handlers.translate(failure), timedOut, direct);
     }
 
     /** Ends an operation that belongs to the caller: it was taken, or its time limit took it. */
-    private void finish(Object value, Throwable failure, boolean direct) {
+    private void finish(Object value, Throwable failure, boolean timedOut, boolean direct) {
         CompletionHandler<Object, Object> told = handler;
         Object with = attachment;
         PendingFuture<Object> result = future;
         Future<?> limit = timer;
-        release(failure instanceof InterruptedByTimeoutException);
+        release(timedOut);
         if (limit != null) {
             limit.cancel(false);
         }
@@ -297,14 +301,14 @@ abstract class Transfer {
             }
             waiting = false;
         }
-        finish(null, new InterruptedByTimeoutException(), false);
+        finish(null, Handlers.failure(InterruptedByTimeoutException::new), true, false);
     }
 
     // ---- ends ----
 
     /** Fails an operation that was taken, because the channel is closed. */
     void fail(Throwable failure) {
-        finish(null, failure, false);
+        finish(null, failure, false, false);
     }
 
     /** Refuses further operations, because no one knows how far the last one got. */

@@ -29,13 +29,17 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -245,6 +249,38 @@ abstract class AioGroupSuite extends AioSuite {
             }
             assertEquals(10, thrown.get());
         }
+    }
+
+    /** The thread that serves the selector ends, and another takes its place. */
+    @Test
+    void shouldTellAnExecutorWhatAHandlerThrows() throws Exception {
+        BlockingQueue<Throwable> told = new LinkedBlockingQueue<>();
+        ThreadPoolExecutor pool = new ThreadPoolExecutor(0, 50, 60, TimeUnit.SECONDS, new SynchronousQueue<>()) {
+            @Override
+            protected void afterExecute(Runnable task, Throwable failure) {
+                if (failure != null) {
+                    told.add(failure);
+                }
+            }
+        };
+        pool.setThreadFactory(task -> {
+            Thread thread = daemons("throws").newThread(task);
+            thread.setUncaughtExceptionHandler((who, failure) -> {});
+            return thread;
+        });
+        AsynchronousChannelGroup group = ending(kind().provider().openAsynchronousChannelGroup(pool, 1));
+        Pair pair = pair(group, null);
+        for (int i = 0; i < 3; i++) {
+            CountDownLatch called = new CountDownLatch(1);
+            pair.client().read(ByteBuffer.allocate(1), null, new Throwing(called, true));
+            get(pair.server().write(text("x")));
+            assertTrue(called.await(60, TimeUnit.SECONDS));
+            assertEquals(AssertionError.class, told.poll(60, TimeUnit.SECONDS).getClass());
+        }
+        Told<Integer> read = new Told<>();
+        pair.client().read(ByteBuffer.allocate(1), null, read);
+        get(pair.server().write(text("x")));
+        assertEquals(1, read.get());
     }
 
     private record Throwing(CountDownLatch called, boolean error) implements CompletionHandler<Integer, Object> {

@@ -14,7 +14,7 @@ public final class FailingSelector {
     private FailingSelector() {}
 
     /** Its selection under way, or the next one. */
-    public static void fail(Selector selector, IOException failure) throws IOException {
+    public static void fail(Selector selector, Throwable failure) throws IOException {
         ScriptedChannel channel = new ScriptedChannel(selector.provider());
         channel.failure = failure;
         channel.configureBlocking(false);
