@@ -149,6 +149,20 @@ class ServiceThreadTest {
         assertTrue(service.stop(TimeUnit.SECONDS.toNanos(50)));
     }
 
+    /** Each try may cost a full collection. */
+    @Test
+    void shouldTryForMemoryMoreAndMoreRarely() throws Exception {
+        long before = 0;
+        for (int tries = 1; tries <= 8; tries++) {
+            long pause = ServiceThread.pauseNanos(tries);
+            assertTrue(pause >= 2 * before, tries + " tries, " + pause + " ns");
+            before = pause;
+        }
+        assertEquals(TimeUnit.MILLISECONDS.toNanos(1), ServiceThread.pauseNanos(1));
+        assertEquals(TimeUnit.MILLISECONDS.toNanos(128), ServiceThread.pauseNanos(Integer.MAX_VALUE));
+        assertTrue(service.stop(TimeUnit.SECONDS.toNanos(50)));
+    }
+
     /** Whoever holds a lock would have others wait for it, who might be about to free some memory. */
     @Test
     void shouldNotWaitForMemoryForAnyOtherTimer() throws Exception {

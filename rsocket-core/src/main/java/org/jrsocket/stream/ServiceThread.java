@@ -32,6 +32,8 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
     private static final long WAKE = 0;
     /** The pause after something that failed; the next try may fail as well. */
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    /** How often the pause between two tries for memory doubles, since each may cost a full collection: to 128 ms. */
+    private static final int DOUBLINGS = 7;
 
     private final Epoll epoll;
     private final EventFd wake;
@@ -98,16 +100,21 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
 
     @Override
     public Timer scheduleAgain(Runnable task, long nanos) {
-        while (true) {
+        for (int tries = 1; ; tries++) {
             try {
                 return schedule(task, nanos);
             } catch (OutOfMemoryError e) {
                 if (!isCurrent() || stopped) {
                     throw e;
                 }
-                LockSupport.parkNanos(PAUSE_NANOS);
+                LockSupport.parkNanos(pauseNanos(tries));
             }
         }
+    }
+
+    /** Returns the pause after so many tries for memory. It is short first, because others may wait for this thread. */
+    static long pauseNanos(int tries) {
+        return PAUSE_NANOS << Math.min(tries - 1, DOUBLINGS);
     }
 
     ServiceTimers timers() {
