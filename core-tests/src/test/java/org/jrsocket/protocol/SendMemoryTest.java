@@ -8,7 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
@@ -44,6 +47,33 @@ class SendMemoryTest {
         assertEquals(256 * 1024, memory.capacity());
         memory.acknowledged(written);
         assertEquals(0, memory.wanted());
+    }
+
+    private static long allocatedFor(int slabs) {
+        SendMemory memory = new SendMemory(new Slab(0, 1, 1, 2), slabs + 1);
+        Slab[] more = new Slab[slabs];
+        Arrays.setAll(more, i -> new Slab(i + 1, 1, 1, 2));
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long before = threads.getCurrentThreadAllocatedBytes();
+        for (int round = 0; round < 2; round++) {
+            for (int i = 0; i <= slabs; i++) {
+                if (memory.room() == 0) {
+                    memory.add(more[i - 1]);
+                }
+                memory.reserve();
+                memory.wrote(1, round * (slabs + 1L) + i + 1);
+            }
+            memory.acknowledged((round + 1) * (slabs + 1L));
+        }
+        return threads.getCurrentThreadAllocatedBytes() - before;
+    }
+
+    /** Where memory is lacking, a slab of which nobody knows would be waited for for ever. */
+    @Test
+    void shouldTakeNoMemoryToKeepSlabs() {
+        long few = allocatedFor(4);
+        few = Math.min(few, allocatedFor(4));
+        assertTrue(allocatedFor(100) <= few + 64, "as much for many as for few: " + few);
     }
 
     /** An earlier connection had it. */

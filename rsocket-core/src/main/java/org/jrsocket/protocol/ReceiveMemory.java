@@ -15,9 +15,9 @@ final class ReceiveMemory {
 
     private final int entries;
     private final GrantSizing sizing;
-    private final ArrayDeque<Slab> granted = new ArrayDeque<>(); // not yet full, the one being filled first
-    private final ArrayDeque<Slab> unread = new ArrayDeque<>(); // full, or being filled, and not yet read to the end
-    private final ArrayDeque<Slab> finished = new ArrayDeque<>();
+    private final ArrayDeque<Slab> granted; // not yet full, the one being filled first; has room for all entries
+    private final SlabQueue unread = new SlabQueue(); // full, or being filled, and not yet read to the end
+    private final SlabQueue finished = new SlabQueue();
     private int grantsDone; // by message, so without the first one: how many are full or were given up
     private boolean firstDone;
     private int grantsPosted; // by message
@@ -36,6 +36,7 @@ final class ReceiveMemory {
     /** For tests: as if so many grants had already come and gone, since their counts may pass the largest int. */
     ReceiveMemory(Slab first, int entries, GrantSizing sizing, int grants) {
         this.entries = entries;
+        this.granted = new ArrayDeque<>(entries);
         this.sizing = sizing;
         this.grantsDone = grants;
         this.grantsPosted = grants;
@@ -228,13 +229,13 @@ final class ReceiveMemory {
 
     /** Returns where the next byte to be read lies. */
     long address() {
-        Slab slab = unread.element();
+        Slab slab = unread.peek();
         return slab.address() + slab.consumed;
     }
 
     /** Returns the slab in which it lies. */
     Slab slab() {
-        return unread.element();
+        return unread.peek();
     }
 
     /** Returns the bytes that lie there in one piece; 0 if nothing can be read. */
@@ -257,11 +258,11 @@ final class ReceiveMemory {
     }
 
     private void consumePiece(int n) {
-        Slab slab = unread.element();
+        Slab slab = unread.peek();
         slab.consumed += n;
         readable -= n;
         if (slab.consumed == slab.filled) {
-            unread.remove(); // is added again when the peer fills more of it
+            unread.poll(); // is added again when the peer fills more of it
             if (slab.isRead()) {
                 read(slab);
             }
@@ -286,7 +287,7 @@ final class ReceiveMemory {
 
     private boolean hasAnother(Slab slab) {
         return granted.size() > (granted.peek() == slab ? 1 : 0)
-                || unread.size() > 1; // what comes after this one is untouched
+                || unread.hasSeveral(); // what comes after this one is untouched
     }
 
     /** Returns whether there is room for a slab in addition to all that is lent. */
@@ -315,7 +316,7 @@ final class ReceiveMemory {
         if (n < 1 || n > piece()) {
             throw new IllegalArgumentException(n + " of " + piece() + " bytes in one piece");
         }
-        Slab slab = unread.element();
+        Slab slab = unread.peek();
         if (slab.lent == 0) {
             lentSlabs += slab.length();
         }

@@ -4,8 +4,6 @@
  */
 package org.jrsocket.protocol;
 
-import java.util.ArrayDeque;
-
 /**
  * The ledger of send memory: slabs that a writer copies into, one after the other. A slab is free again once all that
  * was written to it is acknowledged. The memory starts as one small slab, grows each time the writer runs out, and is
@@ -19,8 +17,8 @@ public final class SendMemory {
 
     private final Slab first; // never given up while the connection lives
     private final int most;
-    private final ArrayDeque<Slab> full = new ArrayDeque<>();
-    private final ArrayDeque<Slab> free = new ArrayDeque<>();
+    private final SlabQueue full = new SlabQueue();
+    private final SlabQueue free = new SlabQueue();
     private Slab current; // null while all are full
     private boolean reserved;
     private long capacity;
@@ -100,7 +98,7 @@ public final class SendMemory {
     /** Frees all that was written up to this offset of the stream. */
     void acknowledged(long offset) {
         for (Slab slab = full.peek(); slab != null && slab.endOffset <= offset; slab = full.peek()) {
-            full.remove();
+            full.poll();
             add(slab, false);
         }
         if (!reserved && current != null && current.endOffset <= offset) {
