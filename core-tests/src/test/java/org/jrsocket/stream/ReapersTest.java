@@ -5,6 +5,7 @@
 package org.jrsocket.stream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.Mockito.mock;
@@ -170,6 +171,10 @@ class ReapersTest extends RawPeerTests {
         AtomicInteger freed = new AtomicInteger();
         Reapers reapers = new Reapers(poor, none);
         HopelessError.ensureNone(() -> reapers.reap(other, freed::incrementAndGet));
+        assertEquals(1, freed.get());
+        boolean[] reaped = {true};
+        HopelessError.ensureNone(() -> reaped[0] = reapers.isReaped(other, freed::incrementAndGet));
+        assertFalse(reaped[0], "whoever holds a lock is to know that nobody frees it");
         assertEquals(1, freed.get());
     }
 }

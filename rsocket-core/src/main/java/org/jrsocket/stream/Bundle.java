@@ -7,7 +7,7 @@ package org.jrsocket.stream;
 import com.ibm.disni.verbs.IbvMr;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
 import org.jrsocket.os.NativeMemory;
@@ -77,7 +77,7 @@ final class Bundle {
     final Shape shape;
     private final MemoryBudget budget;
     private final Verbs verbs;
-    private final Consumer<Runnable> reapers;
+    private final Predicate<Runnable> reapers;
     private Pd pd;
     CompChannel channel;
     Cq recvCq;
@@ -102,7 +102,7 @@ final class Bundle {
     WcBatch receiveCompletions;
 
     /** @throws IOException when the device, the system or {@code budget} refuses */
-    Bundle(Verbs verbs, Shape shape, MemoryBudget budget, Consumer<Runnable> reapers) throws IOException {
+    Bundle(Verbs verbs, Shape shape, MemoryBudget budget, Predicate<Runnable> reapers) throws IOException {
         this.verbs = verbs;
         this.reapers = reapers;
         this.shape = shape;

@@ -233,12 +233,14 @@ final class CmConnect implements PendingConnect, CmHandler {
     private void release() {
         if (late) {
             try {
-                request.releaseQueues();
                 transport.afterCmEvents(LATE_NANOS, () -> locked(this::stopListening));
-                return;
+                if (request.releaseQueues()) {
+                    return;
+                }
             } catch (OutOfMemoryError e) {
-                late = false; // nothing would end it
+                // as if no reaper freed them; or nothing would end it
             }
+            late = false;
         }
         request.release();
     }
@@ -262,8 +264,9 @@ final class CmConnect implements PendingConnect, CmHandler {
         });
     }
 
-    /** Runs them all, even if one fails. */
+    /** Runs them all, even if one fails. Called without the lock. */
     private void runActions() {
+        request.freeLeft();
         Runnable next = done ? actions.poll() : null;
         if (next != null) {
             try {

@@ -48,6 +48,8 @@ final class ConnectRequest {
     private Throwable trouble; // of the maker
     private boolean asked;
     private ConnData peer; // its answer
+    private volatile Endpoint endpointLeft; // to be freed without the lock; written with it, or to null
+    private volatile CmId idLeft; // likewise
     private final AtomicReference<RdmaStream> unlogged = new AtomicReference<>();
     // Made beforehand: a maker without memory for them would tell nobody.
     private final Work makesEndpoint = where -> endpoint = endpointOn(where);
@@ -291,12 +293,16 @@ final class ConnectRequest {
         }
     }
 
-    /** Has a reaper free the queues; the id goes on listening for an answer. */
-    void releaseQueues() {
-        transport.reapers.reap(endpoint.device, endpoint::freeQueues);
+    /**
+     * Has a reaper free the queues; the id goes on listening for an answer.
+     *
+     * @return false if no reaper can: then all of it has to be {@linkplain #release released}
+     */
+    boolean releaseQueues() {
+        return transport.reapers.isReaped(endpoint.device, endpoint::freeQueues);
     }
 
-    /** Has a reaper free everything, or the maker if it is at work. */
+    /** Has a reaper free everything, or the maker if it is at work; otherwise leaves it to {@link #freeLeft}. */
     void release() {
         abandoned |= making;
         if (used) {
@@ -306,18 +312,33 @@ final class ConnectRequest {
         CmId alone = id;
         endpoint = null;
         id = null;
+        boolean reaped = whole == null && alone == null;
         try {
             if (whole != null) {
-                transport.reapers.reap(whole.device, whole::free);
+                reaped = transport.reapers.isReaped(whole.device, whole::free);
             } else if (alone != null) {
-                transport.reapers.reap(alone.getVerbs(), () -> Freeing.destroy(alone));
+                reaped = transport.reapers.isReaped(alone.getVerbs(), () -> Freeing.destroy(alone));
             }
-        } catch (OutOfMemoryError e) { // then here: nothing else refers to it any more
-            if (whole != null) {
-                whole.free();
-            } else {
-                Freeing.destroy(alone);
-            }
+        } catch (OutOfMemoryError e) {
+            // as if there was no reaper
+        }
+        if (!reaped) {
+            endpointLeft = whole;
+            idLeft = whole == null ? alone : null;
+        }
+    }
+
+    /** Frees what could not be handed over to a reaper. Called without the lock, because it may take the device long. */
+    void freeLeft() {
+        Endpoint whole = endpointLeft;
+        CmId alone = idLeft;
+        if (whole != null) {
+            endpointLeft = null;
+            whole.free(); // repeated calls have no effect, nor have those for the other
+        }
+        if (alone != null) {
+            idLeft = null;
+            Freeing.destroy(alone);
         }
     }
 }

@@ -179,9 +179,16 @@ final class Endpoint {
         return true;
     }
 
-    /** Called when the first receives are used up and about to be posted again. Any lock may be held. */
-    void reposts() {
-        transport.reapers.reap(device, this::setRnrTimer);
+    /**
+     * Called when the first receives are used up and about to be posted again. Any lock may be held. Returns false
+     * where memory is lacking for that: the next time it is called again.
+     */
+    boolean reposts() {
+        try {
+            return transport.reapers.isReaped(device, this::setRnrTimer);
+        } catch (OutOfMemoryError e) {
+            return false;
+        }
     }
 
     private synchronized void setRnrTimer() {

@@ -281,6 +281,8 @@ final class Handshake implements CmHandler {
     private void end() {
         try {
             transport.reapers.reap(endpoint.device, endpoint::free);
+        } catch (OutOfMemoryError e) { // then here: nothing else refers to it any more
+            endpoint.free();
         } finally {
             listening.failed(this);
         }

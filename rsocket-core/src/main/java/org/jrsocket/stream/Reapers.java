@@ -44,23 +44,30 @@ final class Reapers {
      * @param device the device that it is on; null if unknown
      */
     void reap(Device device, Runnable free) {
-        boolean handedOver;
-        try {
-            handedOver = threads.execute(device, free);
-        } catch (OutOfMemoryError e) { // no thread can be created, which must not trouble the thread that closes
-            reapLater(device, free);
-            return;
-        }
-        if (!handedOver) {
-            free.run(); // the transport is closing
+        if (!isReaped(device, free)) {
+            free.run(); // nothing else refers to it any more
         }
     }
 
-    private void reapLater(Device device, Runnable free) {
+    /**
+     * Does the same for a caller with a lock that others wait for, who must not free anything himself.
+     *
+     * @return false if no other thread will do it: no memory is left to ask one, or the transport is closing
+     */
+    boolean isReaped(Device device, Runnable free) {
+        try {
+            return threads.execute(device, free);
+        } catch (OutOfMemoryError e) { // no thread can be created, which must not trouble the thread that closes
+            return isReapedLater(device, free);
+        }
+    }
+
+    private boolean isReapedLater(Device device, Runnable free) {
         try {
             service.schedule(() -> reap(device, free), RETRY_NANOS);
-        } catch (OutOfMemoryError e) { // then here: nothing else refers to it any more
-            free.run();
+            return true;
+        } catch (OutOfMemoryError e) {
+            return false;
         }
     }
 

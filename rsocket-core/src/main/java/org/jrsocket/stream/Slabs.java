@@ -13,7 +13,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jrsocket.os.NativeMemory;
 import org.jrsocket.protocol.Slab;
 import org.jrsocket.protocol.SlabSource;
@@ -45,7 +45,7 @@ final class Slabs implements SlabSource {
     private final Device device;
     private final Pd pd;
     private final MemoryBudget budget;
-    private final Consumer<Runnable> reapers;
+    private final Predicate<Runnable> reapers;
 
     // Guarded by the stream's lock.
     private final List<RegisteredSlab> spare = new ArrayList<>(); // unused parts
@@ -66,8 +66,11 @@ final class Slabs implements SlabSource {
     private volatile long refusedAt;
     private volatile long pauseNanos = SHORTEST_PAUSE_NANOS; // written with the monitor
 
-    /** @param reapers what ends registrations, and logs: a logger must not be called with the stream's lock */
-    Slabs(Verbs verbs, Device device, Pd pd, MemoryBudget budget, Consumer<Runnable> reapers) {
+    /**
+     * @param reapers what ends registrations, and logs: a logger must not be called with the stream's lock; false if no
+     *     other thread can
+     */
+    Slabs(Verbs verbs, Device device, Pd pd, MemoryBudget budget, Predicate<Runnable> reapers) {
         this.verbs = verbs;
         this.device = device;
         this.pd = pd;
@@ -182,9 +185,9 @@ final class Slabs implements SlabSource {
             return;
         }
         try {
-            reapers.accept(() -> free(slab));
+            boolean unused = reapers.test(() -> free(slab));
         } catch (OutOfMemoryError e) {
-            // then it is freed when the connection ends
+            // as if that was false: then it is freed when the connection ends
         }
     }
 
@@ -260,7 +263,7 @@ final class Slabs implements SlabSource {
     private void tell(boolean first, int size, Throwable cause) {
         try {
             Throwable why = cause == null ? budget.usedUp(size, device.name()) : cause;
-            reapers.accept(() -> log(first, size, why));
+            boolean unused = reapers.test(() -> log(first, size, why));
         } catch (OutOfMemoryError e) {
             // the connection goes on, and so does whoever reads or writes
         }

@@ -260,8 +260,7 @@ final class VerbsQueues implements Queues {
     @Override
     public boolean postReceives(int count) {
         if (!reposted) {
-            reposted = true;
-            endpoint.reposts();
+            reposted = endpoint.reposts();
         }
         boolean all = endpoint.postReceives(count);
         if (!all) { // of a queue pair in error, mostly
