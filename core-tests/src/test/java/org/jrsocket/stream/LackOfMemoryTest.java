@@ -41,6 +41,16 @@ class LackOfMemoryTest {
     }
 
     @Test
+    void shouldLeaveNobodyWaitingAtAListenerThatCloses() throws Exception {
+        try (CountedClasses classes =
+                new CountedClasses(LackOfMemoryInCloseScenario.class, RdmaStream.class, LoopbackProvider.class)) {
+            CountedClasses.Outcome outcome = classes.failEach();
+            assertEquals(List.of(), outcome.wrong());
+            assertTrue(outcome.failures() > 0, "no allocation has failed");
+        }
+    }
+
+    @Test
     void shouldLoseNoIdWhosePeerIsToBeTold() throws Exception {
         try (CountedClasses classes =
                 new CountedClasses(LackOfMemoryInFarewellsScenario.class, RdmaStream.class, LoopbackProvider.class)) {

@@ -5,7 +5,6 @@
 package org.jrsocket.stream;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.HashSet;
 import java.util.List;
@@ -14,10 +13,8 @@ import java.util.Set;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
-import org.jrsocket.verbs.Device;
 import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.Refusal;
-import org.jrsocket.wire.WireException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,20 +31,21 @@ final class CmListener implements RdmaListener, CmHandler {
 
     private final RdmaTransport transport;
     private final StreamConfig config;
-    private final Access access;
     private final int backlog;
     private final Admission.Limits limits;
     private final Refusals refusals;
-    private final LimitedLog unwelcome = new LimitedLog(LOG);
+    private final RequestCheck requests;
     private final ListeningId id;
-    private final Runnable check = this::checkTime; // made now, as it is needed where memory is lacking
+    private final Runnable check = this::checkTime; // made now, as they are needed where memory is lacking
+    private final Runnable answer = this::answerHeld;
+    private final Runnable end = this::end;
 
     // Guarded by this.
     private final Queue<RdmaStream> ready = new LinkedBlockingQueue<>(); // loses none where memory is lacking
     private final Admission admission;
     private final Set<Handshake> handshakes = new HashSet<>();
     private Runnable action;
-    private boolean closed;
+    private volatile boolean closed; // may be read without it
     private boolean timing; // used on the service thread only, as the next
     private boolean answering;
 
@@ -55,9 +53,9 @@ final class CmListener implements RdmaListener, CmHandler {
         this.transport = transport;
         this.backlog = Math.max(1, backlog);
         this.config = config;
-        this.access = access;
         this.limits = transport.limits();
         this.refusals = new Refusals(transport.cm(), transport.reapers::reap, this);
+        this.requests = new RequestCheck(access, refusals);
         this.id = new ListeningId(transport, this);
         this.admission = new Admission(limits);
     }
@@ -122,39 +120,11 @@ final class CmListener implements RdmaListener, CmHandler {
     }
 
     private void onRequest(CmId request, byte[] privateData) {
-        long taken = System.nanoTime();
-        InetSocketAddress address = localAddress();
-        InetAddress source = null;
-        Device device;
-        ConnData peer;
-        Admission.Request asked;
-        try {
-            source = ((InetSocketAddress) request.getDestination()).getAddress();
-            InetAddress local = ((InetSocketAddress) request.getSource()).getAddress();
-            device = request.getVerbs();
-            String why = access.refusal(source, new InetSocketAddress(local, address.getPort()), device.name());
-            if (why != null) {
-                refusals.refuse(
-                        request, Refusal.encode(Refusal.DENIED), () -> access.refused(System.nanoTime() - taken));
-                unwelcome.warn("RDMA connection request to {} from {} refused: {}", address, source, why);
-                return;
-            }
-            peer = ConnData.parse(privateData);
-            asked = new Admission.Request(request, device, peer, source, taken);
-        } catch (WireException e) {
-            unwelcome.warn("RDMA connection request to {} from {} refused: {}", address, source, e.getMessage());
-            refusals.refuse(request, Refusals.nothing());
-            return;
-        } catch (IOException | RuntimeException e) { // most likely the request is gone already
-            LOG.debug("RDMA connection request to {} refused: it cannot be checked", address, e);
-            refusals.refuse(request, Refusals.nothing());
-            return;
-        } catch (OutOfMemoryError e) {
-            refusals.refuse(request, Refusal.encode(Refusal.BUSY));
-            unwelcome.warn("RDMA connection request to {} from {} refused: {}", address, source, e.toString());
+        Admission.Request asked = requests.checked(request, privateData, localAddress());
+        if (asked == null) {
             return;
         }
-        if (peer.hasFeature(ConnData.FEATURE_PROBE)) {
+        if (asked.peer().hasFeature(ConnData.FEATURE_PROBE)) {
             refusals.refuse(request, Refusal.encode(Refusal.PROBED));
         } else if (isTurnOf(asked)) {
             answer(asked);
@@ -240,7 +210,7 @@ final class CmListener implements RdmaListener, CmHandler {
     }
 
     private synchronized boolean isToWatch() {
-        return !closed && (admission.held() > 0 || !handshakes.isEmpty());
+        return admission.held() > 0 || !handshakes.isEmpty();
     }
 
     /** Returns how long a request may wait for its device, nanoseconds. */
@@ -264,10 +234,14 @@ final class CmListener implements RdmaListener, CmHandler {
     }
 
     private void checkTimes() {
+        if (closed) { // and there was no memory to end them then
+            end();
+            return;
+        }
         List<Handshake> pending;
         boolean wanted;
         synchronized (this) {
-            pending = closed ? List.of() : List.copyOf(handshakes);
+            pending = List.copyOf(handshakes);
             wanted = !isFull() && admission.wantsPlace();
         }
         for (Admission.Request late = nextLate(); late != null; late = nextLate()) {
@@ -283,11 +257,10 @@ final class CmListener implements RdmaListener, CmHandler {
 
     @Override
     public synchronized RdmaStream poll() {
-        RdmaStream stream = ready.poll();
-        if (stream != null && admission.held() > 0) {
-            transport.service().execute(this::answerHeld);
+        if (!ready.isEmpty() && admission.held() > 0) {
+            transport.service().execute(answer); // first: without memory for that, nobody would own the stream
         }
-        return stream;
+        return ready.poll();
     }
 
     /**
@@ -382,19 +355,34 @@ final class CmListener implements RdmaListener, CmHandler {
         // Closed at once, so that the port is free when this returns. Unanswered requests are refused, and streams that
         // were not taken are reset.
         id.close();
-        transport.service().execute(() -> {
-            List<Admission.Request> held;
-            synchronized (this) {
-                ready.forEach(RdmaStream::abort);
-                ready.clear();
-                held = admission.takeHeld();
-                Set.copyOf(handshakes).forEach(Handshake::giveUp);
-                handshakes.clear();
+        try {
+            transport.service().execute(end);
+        } catch (OutOfMemoryError e) {
+            abortReady(); // and the next look at the time ends the rest, which only the service thread may do
+        } finally {
+            if (last != null) {
+                last.run(); // tells a caller that waits for a connection that none will come
             }
-            held.forEach(asked -> refusals.refuse(asked.id(), Refusals.nothing()));
-        });
-        if (last != null) {
-            last.run(); // tells a caller that waits for a connection that none will come
         }
+    }
+
+    private synchronized void abortReady() {
+        for (RdmaStream stream = ready.poll(); stream != null; stream = ready.poll()) {
+            stream.abort();
+        }
+    }
+
+    private void end() {
+        abortReady();
+        List<Handshake> pending;
+        List<Admission.Request> held;
+        synchronized (this) {
+            pending = List.copyOf(handshakes);
+            held = admission.takeHeld();
+        }
+        for (int i = 0; i < held.size(); i++) { // takes no memory: nobody else knows of them
+            refusals.refuse(held.get(i).id(), Refusals.nothing());
+        }
+        pending.forEach(Handshake::giveUp);
     }
 }

@@ -24,6 +24,7 @@ final class ListeningAddresses {
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
     private final RdmaTransport transport;
+    private final Runnable look = this::look; // made now, as it is needed where memory is lacking
 
     // Guarded by this.
     private final Set<ListeningId> listeners = new HashSet<>();
@@ -91,9 +92,7 @@ final class ListeningAddresses {
             turn++;
             looking = true;
         }
-        try {
-            transport.reapers.reap(this::look);
-        } catch (OutOfMemoryError e) {
+        if (!transport.reapers.isReaped(null, look)) { // without memory, or at the end: not here, for it may last
             lookAgain();
         }
     }
@@ -109,8 +108,8 @@ final class ListeningAddresses {
 
     /** Waits for memory for the next timer, without the lock. */
     private void lookAgain() {
-        while (!looked() && !transport.serviceThread().hasEnded()) {
-            LockSupport.parkNanos(SOON_NANOS);
+        for (int tries = 1; !looked() && !transport.serviceThread().hasEnded(); tries++) {
+            LockSupport.parkNanos(ServiceThread.pauseNanos(tries));
         }
     }
 

@@ -18,14 +18,14 @@
  *
  * <p>From top to bottom: the transport ({@code RdmaTransport}, {@code ExitDelay}, {@code OpenStreams}, {@code OpenIds},
  * {@code Closings}, {@code Farewells}); the making of a connection ({@code CmConnect} and its request and answers,
- * {@code CmListener} with its {@code ListeningId}, {@code ListeningAddresses}, {@code Admission} and {@code Refusals},
- * {@code Handshake}); {@code PollSet}; the stream ({@code RdmaStream}, {@code StreamClosing}, {@code StreamFreeing},
- * {@code StreamWriter} with {@code LentMemory}, {@code StreamReader} with {@code BorrowedBytes}); {@code StreamWaiter},
- * {@code StreamEffects}, {@code Leftovers}, {@code StreamLeftover}, {@code StreamSweep}, {@code Growth};
- * {@code StreamCore}; the connection manager's events, the makers, the reapers and the service thread
- * ({@code CmEvents}, {@code Makers}, {@code Reapers}, {@code ServiceThread}); queues and memory ({@code VerbsQueues},
- * {@code PathTimers}, {@code Endpoint}, {@code BundlePool}, {@code OpenDevices}), and what they are made of. These
- * references point upwards, for these reasons:
+ * {@code CmListener} with its {@code ListeningId}, {@code ListeningAddresses}, {@code RequestCheck}, {@code Admission}
+ * and {@code Refusals}, {@code Handshake}); {@code PollSet}; the stream ({@code RdmaStream}, {@code StreamClosing},
+ * {@code StreamFreeing}, {@code StreamWriter} with {@code LentMemory}, {@code StreamReader} with
+ * {@code BorrowedBytes}); {@code StreamWaiter}, {@code StreamEffects}, {@code Leftovers}, {@code StreamLeftover},
+ * {@code StreamSweep}, {@code Growth}; {@code StreamCore}; the connection manager's events, the makers, the reapers and
+ * the service thread ({@code CmEvents}, {@code Makers}, {@code Reapers}, {@code ServiceThread}); queues and memory
+ * ({@code VerbsQueues}, {@code PathTimers}, {@code Endpoint}, {@code BundlePool}, {@code OpenDevices}), and what they
+ * are made of. These references point upwards, for these reasons:
  *
  * <ul>
  *   <li>To the transport, from classes that exist within it and take from it the settings, the pool, the counts or the
