@@ -59,11 +59,11 @@ final class SelectorEpollSet {
             try {
                 open();
                 int fd = stream.completionFd();
+                if (fd >= keys.length) { // first: an event of which nobody knows the key would come again and again
+                    keys = Arrays.copyOf(keys, Math.max(fd + 1, 2 * keys.length));
+                }
                 if (!stream.watchedBy(epoll, fd)) {
                     return;
-                }
-                if (fd >= keys.length) {
-                    keys = Arrays.copyOf(keys, Math.max(fd + 1, 2 * keys.length));
                 }
                 // Another key may still be there: that of a stream freed by its own failure, whose number this one got.
                 if (keys[fd] != null) {
