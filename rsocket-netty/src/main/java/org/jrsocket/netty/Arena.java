@@ -7,9 +7,6 @@ package org.jrsocket.netty;
 import io.netty.util.internal.CleanableDirectBuffer;
 import io.netty.util.internal.PlatformDependent;
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import org.jrsocket.netty.RdmaByteBufAllocator.Buffer;
@@ -44,7 +41,7 @@ final class Arena {
     Buffer buffer(RdmaByteBufAllocator allocator, int bytes, int maxCapacity) {
         if (bytes > CHUNK) {
             Chunk single = single(bytes);
-            return new Buffer(allocator, single, single.take(), bytes, maxCapacity);
+            return bufferOf(single, single.take(), allocator, bytes, maxCapacity);
         }
         return classOf(bytes).buffer(allocator, bytes, maxCapacity);
     }
@@ -53,9 +50,29 @@ final class Arena {
     CleanableDirectBuffer memory(int bytes) {
         if (bytes > CHUNK) {
             Chunk single = single(bytes);
-            return new Piece(single, single.take(), bytes);
+            return pieceOf(single, single.take(), bytes);
         }
         return classOf(bytes).memory(bytes);
+    }
+
+    /** Returns a buffer around a piece that was taken, or gives that back. */
+    private static Buffer bufferOf(Chunk chunk, int index, RdmaByteBufAllocator allocator, int bytes, int maxCapacity) {
+        try {
+            return new Buffer(allocator, chunk, index, bytes, maxCapacity);
+        } catch (RuntimeException | Error e) { // lack of memory
+            chunk.release(index);
+            throw e;
+        }
+    }
+
+    /** Does the same without a buffer. */
+    private static Piece pieceOf(Chunk chunk, int index, int bytes) {
+        try {
+            return new Piece(chunk, index, bytes);
+        } catch (RuntimeException | Error e) { // lack of memory
+            chunk.release(index);
+            throw e;
+        }
     }
 
     private Chunk single(int bytes) {
@@ -139,8 +156,8 @@ final class Arena {
     final class SizeClass {
         private final int pieceSize;
 
-        // Guarded by this.
-        private final ArrayDeque<Chunk> withRoom = new ArrayDeque<>();
+        /** The first of those with room, which are linked to each other: it takes no memory to add one. */
+        private Chunk withRoom; // guarded by this
 
         SizeClass(int pieceSize) {
             this.pieceSize = pieceSize;
@@ -158,7 +175,7 @@ final class Arena {
                     return again.begin(maxCapacity);
                 }
             }
-            return new Buffer(allocator, chunk, index, bytes, maxCapacity);
+            return bufferOf(chunk, index, allocator, bytes, maxCapacity);
         }
 
         Piece memory(int bytes) {
@@ -169,15 +186,15 @@ final class Arena {
                 index = chunk.take();
                 taken(chunk);
             }
-            return new Piece(chunk, index, bytes);
+            return pieceOf(chunk, index, bytes);
         }
 
         private Chunk chunkWithRoom() {
-            Chunk chunk = withRoom.peekFirst();
+            Chunk chunk = withRoom;
             if (chunk == null) {
                 int size = pieceSize < LEAST_LENDABLE ? SMALL_CHUNK : CHUNK;
                 chunk = new Chunk(this, pieceSize, size / pieceSize, held);
-                withRoom.addFirst(chunk);
+                add(chunk);
             } else if (chunk.isUnused()) {
                 spare.addAndGet(-chunk.size());
             }
@@ -186,8 +203,30 @@ final class Arena {
 
         private void taken(Chunk first) {
             if (first.isFull()) {
-                withRoom.removeFirst();
+                remove(first);
             }
+        }
+
+        /** Called with the monitor held, as the next. */
+        private void add(Chunk chunk) {
+            chunk.next = withRoom;
+            if (withRoom != null) {
+                withRoom.previous = chunk;
+            }
+            withRoom = chunk;
+        }
+
+        private void remove(Chunk chunk) {
+            if (chunk.previous == null) {
+                withRoom = chunk.next;
+            } else {
+                chunk.previous.next = chunk.next;
+            }
+            if (chunk.next != null) {
+                chunk.next.previous = chunk.previous;
+            }
+            chunk.previous = null;
+            chunk.next = null;
         }
 
         void give(Chunk chunk, int index) {
@@ -199,7 +238,7 @@ final class Arena {
         /** Takes a piece back. Returns whether more is unused now than is to be kept. */
         private synchronized boolean isTooMuch(Chunk chunk, int index) {
             if (chunk.isFull()) {
-                withRoom.addFirst(chunk);
+                add(chunk);
             }
             chunk.give(index);
             return chunk.isUnused() && spare.addAndGet(chunk.size()) > mostSpare;
@@ -209,7 +248,7 @@ final class Arena {
         private synchronized Chunk removeUnused(int least) {
             Chunk unused = null;
             int count = 0;
-            for (Chunk each : withRoom) {
+            for (Chunk each = withRoom; each != null; each = each.next) {
                 if (each.isUnused()) {
                     unused = each;
                     count++;
@@ -218,19 +257,14 @@ final class Arena {
             if (count < least) {
                 return null;
             }
-            withRoom.remove(unused);
+            remove(unused);
             spare.addAndGet(-unused.size());
             return unused;
         }
 
         private void retireSpares() {
-            List<Chunk> given = new ArrayList<>();
-            synchronized (this) {
-                withRoom.removeIf(each -> each.isUnused() && given.add(each));
-            }
-            for (Chunk each : given) {
-                spare.addAndGet(-each.size());
-                each.retire();
+            for (Chunk unused = removeUnused(1); unused != null; unused = removeUnused(1)) {
+                unused.retire(); // outside the monitor, as above
             }
         }
     }

@@ -56,6 +56,8 @@ final class Chunk {
     private int freeCount;
     private final int[] readyPieces; // with one, the last used at the end
     private int readyCount;
+    Chunk next; // among those with room, as the other
+    Chunk previous;
 
     /** @param held counts its bytes until it is freed */
     Chunk(Arena.SizeClass owner, int pieceSize, int pieces, LongAdder held) {
@@ -227,15 +229,26 @@ final class Chunk {
         List<Registrations> told;
         synchronized (registrants) {
             retired = true;
-            told = List.copyOf(registrants);
+            told = registrants();
         }
-        told.forEach(each -> each.retired(this));
+        for (int i = 0; i < told.size(); i++) {
+            told.get(i).retired(this);
+        }
         for (Buffer each : buffers) {
             if (each != null) {
                 each.forget();
             }
         }
         freeIfOver();
+    }
+
+    /** Called with their lock held. Without memory, each registration ends later, with its connection at the latest. */
+    private List<Registrations> registrants() {
+        try {
+            return List.copyOf(registrants);
+        } catch (OutOfMemoryError e) {
+            return List.of();
+        }
     }
 
     /** Returns whether the chunk is retired. For tests. */

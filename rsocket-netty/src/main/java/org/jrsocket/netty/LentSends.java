@@ -38,6 +38,8 @@ final class LentSends {
     private int count;
     private long bytes;
     private boolean closed;
+    private final Runnable over = this::over; // made now: a channel is closed without memory, too
+    private int left; // of the slots, once it is closed
 
     /** @param eventLoop runs what has to do with the stream */
     LentSends(RdmaStream stream, Executor eventLoop) {
@@ -186,14 +188,16 @@ final class LentSends {
         }
         closed = true;
         release();
-        int left = count;
+        left = count;
         count = 0; // nothing is added any more
         bytes = 0;
-        stream.whenSendsAreOver(() -> {
-            registrations.over();
-            for (int i = 0; i < left; i++) {
-                letGo(slot(i));
-            }
-        });
+        stream.whenSendsAreOver(over);
+    }
+
+    private void over() {
+        registrations.over();
+        for (int i = 0; i < left; i++) {
+            letGo(slot(i));
+        }
     }
 }

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import org.jrsocket.stream.LentMemory;
 import org.jrsocket.stream.RdmaStream;
 import org.slf4j.Logger;
@@ -67,6 +68,7 @@ final class Registrations {
     private long refusedAt = System.nanoTime() - REFUSED_NANOS;
 
     private volatile boolean any;
+    private final BiConsumer<Chunk, Registration> ends = (chunk, registration) -> ended(chunk); // made now: see over
 
     Registrations(RdmaStream stream, Executor eventLoop) {
         this.stream = stream;
@@ -114,8 +116,18 @@ final class Registrations {
     private Registration tryRegister(Chunk chunk) {
         try {
             Registration registration = new Registration(chunk, stream.register(chunk.memory()));
-            all.put(chunk, registration);
-            chunk.add(this);
+            boolean kept = false;
+            try {
+                chunk.add(this);
+                all.put(chunk, registration);
+                kept = true;
+            } finally {
+                if (!kept) { // no memory for that
+                    registration.memory().end();
+                    all.remove(chunk);
+                    chunk.remove(this);
+                }
+            }
             bytes += chunk.size();
             any = true;
             return registration;
@@ -160,10 +172,14 @@ final class Registrations {
         }
     }
 
-    /** Ends the registration of a retired chunk. */
+    /** Ends the registration of a retired chunk; without memory for that, it ends with the others. */
     void retired(Chunk chunk) {
-        if (!inLoop(() -> forget(chunk))) {
-            forget(chunk);
+        try {
+            if (!inLoop(() -> forget(chunk))) {
+                forget(chunk);
+            }
+        } catch (OutOfMemoryError e) {
+            // nobody is to hear of it who releases a buffer
         }
     }
 
@@ -185,9 +201,9 @@ final class Registrations {
         }
     }
 
-    /** Forgets all registrations, which have ended because the stream no longer sends. */
+    /** Forgets all registrations, which have ended because the stream no longer sends. Takes no memory. */
     synchronized void over() {
-        all.keySet().forEach(this::ended);
+        all.forEach(ends);
         all.clear();
     }
 }

@@ -251,6 +251,16 @@ class RdmaByteBufAllocatorTest {
         }
     }
 
+    /** As without memory: otherwise the chunk would stay for ever. */
+    @ParameterizedTest
+    @ValueSource(ints = {1024, 4 * 1024 * 1024})
+    void shouldKeepNoPieceOfABufferThatCannotBeMade(int bytes) {
+        Arena arena = new Arena();
+        assertThrows(IllegalArgumentException.class, () -> arena.buffer(allocator, bytes, bytes - 1));
+        arena.keepNothing();
+        assertEquals(0, arena.held());
+    }
+
     @Test
     void shouldFreeABufferThatIsReleased() {
         ByteBuf buffer = allocator.directBuffer(5 << 20);
