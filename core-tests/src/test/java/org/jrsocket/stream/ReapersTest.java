@@ -173,7 +173,7 @@ class ReapersTest extends RawPeerTests {
         HopelessError.ensureNone(() -> reapers.reap(other, freed::incrementAndGet));
         assertEquals(1, freed.get());
         boolean[] reaped = {true};
-        HopelessError.ensureNone(() -> reaped[0] = reapers.isReaped(other, freed::incrementAndGet));
+        HopelessError.ensureNone(() -> reaped[0] = reapers.handOver(other, freed::incrementAndGet));
         assertFalse(reaped[0], "whoever holds a lock is to know that nobody frees it");
         assertEquals(1, freed.get());
     }

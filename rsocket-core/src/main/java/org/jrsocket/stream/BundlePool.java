@@ -86,7 +86,7 @@ final class BundlePool {
     }
 
     private Bundle make(Bundle.Shape shape) throws IOException {
-        Bundle made = new Bundle(verbs, shape, budget, task -> transport.reapers.isReaped(shape.device(), task));
+        Bundle made = new Bundle(verbs, shape, budget, task -> transport.reapers.handOver(shape.device(), task));
         try {
             synchronized (this) {
                 all.add(made);

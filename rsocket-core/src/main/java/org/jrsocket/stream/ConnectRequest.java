@@ -299,7 +299,7 @@ final class ConnectRequest {
      * @return false if no reaper can: then all of it has to be {@linkplain #release released}
      */
     boolean releaseQueues() {
-        return transport.reapers.isReaped(endpoint.device, endpoint::freeQueues);
+        return transport.reapers.handOver(endpoint.device, endpoint::freeQueues);
     }
 
     /** Has a reaper free everything, or the maker if it is at work; otherwise leaves it to {@link #freeLeft}. */
@@ -315,9 +315,9 @@ final class ConnectRequest {
         boolean reaped = whole == null && alone == null;
         try {
             if (whole != null) {
-                reaped = transport.reapers.isReaped(whole.device, whole::free);
+                reaped = transport.reapers.handOver(whole.device, whole::free);
             } else if (alone != null) {
-                reaped = transport.reapers.isReaped(alone.getVerbs(), () -> Freeing.destroy(alone));
+                reaped = transport.reapers.handOver(alone.getVerbs(), () -> Freeing.destroy(alone));
             }
         } catch (OutOfMemoryError e) {
             // as if there was no reaper

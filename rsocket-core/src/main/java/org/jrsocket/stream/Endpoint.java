@@ -185,7 +185,7 @@ final class Endpoint {
      */
     boolean reposts() {
         try {
-            return transport.reapers.isReaped(device, this::setRnrTimer);
+            return transport.reapers.handOver(device, this::setRnrTimer);
         } catch (OutOfMemoryError e) {
             return false;
         }

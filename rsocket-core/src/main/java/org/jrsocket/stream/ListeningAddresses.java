@@ -92,7 +92,7 @@ final class ListeningAddresses {
             turn++;
             looking = true;
         }
-        if (!transport.reapers.isReaped(null, look)) { // without memory, or at the end: not here, for it may last
+        if (!transport.reapers.handOver(null, look)) { // without memory, or at the end: not here, for it may last
             lookAgain();
         }
     }

@@ -44,7 +44,7 @@ final class Reapers {
      * @param device the device that it is on; null if unknown
      */
     void reap(Device device, Runnable free) {
-        if (!isReaped(device, free)) {
+        if (!handOver(device, free)) {
             free.run(); // nothing else refers to it any more
         }
     }
@@ -54,15 +54,15 @@ final class Reapers {
      *
      * @return false if no other thread will do it: no memory is left to ask one, or the transport is closing
      */
-    boolean isReaped(Device device, Runnable free) {
+    boolean handOver(Device device, Runnable free) {
         try {
             return threads.execute(device, free);
         } catch (OutOfMemoryError e) { // no thread can be created, which must not trouble the thread that closes
-            return isReapedLater(device, free);
+            return handOverLater(device, free);
         }
     }
 
-    private boolean isReapedLater(Device device, Runnable free) {
+    private boolean handOverLater(Device device, Runnable free) {
         try {
             service.schedule(() -> reap(device, free), RETRY_NANOS);
             return true;
