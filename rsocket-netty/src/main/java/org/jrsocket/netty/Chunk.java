@@ -10,9 +10,7 @@ import io.netty.util.internal.PlatformDependent;
 import java.nio.ByteBuffer;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.LongAdder;
 import org.jrsocket.netty.RdmaByteBufAllocator.Buffer;
@@ -26,7 +24,7 @@ import org.jrsocket.os.NativeMemory;
 final class Chunk {
 
     /** The chunks whose pieces are worth lending, by address. */
-    private static final ConcurrentSkipListMap<Long, Chunk> BY_ADDRESS = new ConcurrentSkipListMap<>();
+    private static final ChunkTable BY_ADDRESS = new ChunkTable();
 
     private static final boolean NATIVE = isNativeMemoryThere();
 
@@ -86,7 +84,7 @@ final class Chunk {
         }
         held.add(bytes);
         if (lendable) {
-            BY_ADDRESS.put(address, this);
+            BY_ADDRESS.add(address, this);
         }
     }
 
@@ -102,11 +100,8 @@ final class Chunk {
 
     /** Returns the chunk to which a piece of memory in use belongs; null if it is not from this allocator. */
     static Chunk at(long address) {
-        Map.Entry<Long, Chunk> entry = BY_ADDRESS.floorEntry(address);
-        if (entry == null || address - entry.getKey() >= entry.getValue().memory.capacity()) {
-            return null;
-        }
-        return entry.getValue();
+        Chunk chunk = BY_ADDRESS.floor(address);
+        return chunk != null && address - chunk.address < chunk.size() ? chunk : null;
     }
 
     /** Returns all of the memory, for absolute access only. */
@@ -224,7 +219,7 @@ final class Chunk {
     /** Retires the chunk, which has no piece in use and gets none again: its registrations end, and it is freed. */
     void retire() {
         if (address != 0) {
-            BY_ADDRESS.remove(address, this); // before it is freed: then the address may be reused
+            BY_ADDRESS.remove(address); // before it is freed: then the address may be reused
         }
         List<Registrations> told;
         synchronized (registrants) {

@@ -315,6 +315,17 @@ class RdmaByteBufAllocatorTest {
         assertTrue(bytes < 1, () -> bytes + " bytes");
     }
 
+    /** There is a look for each send. */
+    @Test
+    void shouldMakeNoGarbageToFindTheMemoryOfABuffer() {
+        ByteBuf buffer = allocator.directBuffer(4096);
+        Chunk chunk = chunkOf(buffer);
+        long address = NativeMemory.addressOf(chunk.memory()) + 4096;
+        double bytes = garbageOf(() -> assertSame(chunk, Chunk.at(address)));
+        assertTrue(bytes < 1, () -> bytes + " bytes");
+        buffer.release();
+    }
+
     /** What a peak leaves behind is bounded, and makes way. */
     @ParameterizedTest
     @ValueSource(ints = {200, 512})
