@@ -11,21 +11,29 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.ref.WeakReference;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.Collections;
 import java.util.Deque;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.jrsocket.wire.Imm;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Memory that is sent from, and read, where it lies. */
 class LendingTest extends RawPeerTests {
@@ -390,6 +398,11 @@ class LendingTest extends RawPeerTests {
 
     @Test
     void shouldLendWhatArrivedAndTakeItBackInAnyOrder() throws Exception {
+        lendAndTakeBack(BorrowedBytes::close);
+        lendAndTakeBack(BorrowedBytes::closeForReuse);
+    }
+
+    private void lendAndTakeBack(Consumer<BorrowedBytes> giveBack) throws Exception {
         StreamPair p = pair();
         byte[] content = bytes(SIZE);
         Future<?> writer = background(() -> {
@@ -407,16 +420,85 @@ class LendingTest extends RawPeerTests {
                 got.put(borrowed.bytes());
                 held.addLast(borrowed);
                 if (held.size() > 3) {
-                    (lent % 2 == 0 ? held.removeFirst() : held.removeLast()).close();
+                    giveBack.accept(lent % 2 == 0 ? held.removeFirst() : held.removeLast());
                 }
             } else {
                 p.server.read(got);
             }
         }
-        held.forEach(BorrowedBytes::close);
+        held.forEach(giveBack);
         get(writer);
         assertArrayEquals(content, got.array());
         assertTrue(lent > 0, "nothing was lent");
+    }
+
+    @Test
+    void shouldUseAgainWhatWasClosedForThat() throws Exception {
+        StreamPair p = pair();
+        BorrowedBytes first = borrow(p, 1000);
+        ByteBuffer memory = first.memory();
+        first.attach("something");
+        first.closeForReuse();
+        BorrowedBytes again = borrow(p, 600);
+        assertSame(first, again);
+        assertSame(memory, again.memory());
+        assertEquals("something", again.attachment());
+        assertEquals(600, again.length());
+        assertEquals(1000, again.offset());
+        assertEquals(ByteBuffer.wrap(bytes(600)), again.bytes());
+        BorrowedBytes other = borrow(p, 700);
+        assertNotSame(again, other);
+        assertNull(other.attachment());
+        again.close();
+        again.close();
+        other.closeForReuse();
+        assertSame(other, borrow(p, 512), "what was only closed is still the caller's");
+        other.close();
+    }
+
+    private BorrowedBytes borrow(StreamPair p, int count) throws Exception {
+        p.client.write(bytes(count), 0, count, PATIENCE);
+        awaitAvailable(p.server, count);
+        BorrowedBytes borrowed = p.server.borrow(count);
+        assertNotNull(borrowed);
+        return borrowed;
+    }
+
+    /** What it keeps for the next ones is little, though the application had much. */
+    @Test
+    void shouldKeepFewOfThoseThatMayBeUsedAgain() throws Exception {
+        int slab = 64 * 1024;
+        StreamPair p = later(StreamPair.connect(transport, HERE, DEFAULT.withReceiveSlab(slab)));
+        Set<BorrowedBytes> before = borrowMany(p, 50);
+        before.forEach(BorrowedBytes::closeForReuse);
+        Set<BorrowedBytes> after = borrowMany(p, 50);
+        assertEquals(16, after.stream().filter(before::contains).count());
+        after.forEach(BorrowedBytes::close);
+    }
+
+    private Set<BorrowedBytes> borrowMany(StreamPair p, int count) throws Exception {
+        Set<BorrowedBytes> borrowed = Collections.newSetFromMap(new IdentityHashMap<>());
+        for (int i = 0; i < count; i++) {
+            borrowed.add(borrow(p, 512));
+        }
+        return borrowed;
+    }
+
+    /** Else nobody would find out that the application has lost it. */
+    @Test
+    @Timeout(60)
+    void shouldNotReferToWhatIsOutThoughItIsUsedAgain() throws Exception {
+        StreamPair p = pair();
+        borrow(p, 1000).closeForReuse();
+        WeakReference<BorrowedBytes> lost = new WeakReference<>(borrow(p, 1000));
+        while (lost.get() != null) {
+            System.gc();
+            Thread.sleep(10);
+        }
+        StreamCore core = p.server.core();
+        core.enter();
+        core.borrowed--; // so that the stream can be freed after all
+        core.exit();
     }
 
     @Test

@@ -12,6 +12,9 @@ import org.jrsocket.verbs.Mr;
 /** A slab as a driver knows it: with its registration and a buffer through which Java reads and writes it. */
 final class RegisteredSlab extends Slab {
 
+    /** The most {@link BorrowedBytes} that are kept for the next ones. */
+    private static final int MOST_KEPT = 16;
+
     /** The whole slab, in native byte order; absolute access only. */
     final ByteBuffer bytes;
     /** Whether the peer may write to it. */
@@ -20,6 +23,10 @@ final class RegisteredSlab extends Slab {
     final NativeMemory memory;
 
     final Mr mr;
+
+    // Guarded by the stream's lock.
+    private BorrowedBytes kept; // the last one, which knows the one before
+    private int keptCount;
 
     private RegisteredSlab(long address, int length, Mr mr, NativeMemory memory, ByteBuffer bytes, boolean remote) {
         super(address, length, mr.getLkey(), mr.getRkey());
@@ -38,5 +45,25 @@ final class RegisteredSlab extends Slab {
     /** Makes a slab of all of {@code memory}, which it then owns together with the registration. */
     static RegisteredSlab all(NativeMemory memory, Mr mr, boolean remote) {
         return new RegisteredSlab(memory.address(), memory.size(), mr, memory, memory.buffer(), remote);
+    }
+
+    /** Returns one that was kept, of which the slab then knows nothing; null if there is none. */
+    BorrowedBytes takeKept() {
+        BorrowedBytes taken = kept;
+        if (taken != null) {
+            kept = taken.next;
+            taken.next = null;
+            keptCount--;
+        }
+        return taken;
+    }
+
+    /** Keeps one whose bytes were given back, if there are not many already. */
+    void keep(BorrowedBytes released) {
+        if (keptCount < MOST_KEPT) {
+            released.next = kept;
+            kept = released;
+            keptCount++;
+        }
     }
 }

@@ -246,7 +246,9 @@ final class StreamReader {
         }
         int n = Math.min(in.piece(), most);
         RegisteredSlab slab = (RegisteredSlab) in.slab();
-        BorrowedBytes bytes = new BorrowedBytes(core, slab, (int) (in.address() - slab.address()), n);
+        BorrowedBytes kept = slab.takeKept();
+        BorrowedBytes bytes = kept != null ? kept : new BorrowedBytes(core, slab);
+        bytes.begin((int) (in.address() - slab.address()), n);
         in.lend(n);
         core.act(core.connection.lent()); // if this fails, nobody has anything to give back
         core.borrowed++;

@@ -52,7 +52,7 @@ final class LendingHandle extends RecvByteBufAllocator.DelegatingHandle {
 
     private static ByteBuf lent(ByteBufAllocator allocator, BorrowedBytes bytes) {
         try {
-            return RdmaByteBufAllocator.leakAware(new LentByteBuf(allocator, bytes));
+            return RdmaByteBufAllocator.leakAware(LentByteBuf.of(allocator, bytes));
         } catch (Throwable e) { // lack of memory: Netty closes the channel, which waits for what it has lent
             bytes.close();
             throw e;

@@ -28,15 +28,27 @@ final class Leaks {
     }
 
     void assertNone() throws InterruptedException {
-        ReferenceQueue<Object> collected = new ReferenceQueue<>();
         for (int i = 0; i < 2; i++) {
-            WeakReference<Object> garbage = new WeakReference<>(new Object(), collected);
-            while (collected.remove(100) != garbage) {
-                System.gc();
-            }
-            RdmaByteBufAllocator.DEFAULT.directBuffer(1).release(); // each buffer that is made reports those found
+            look();
         }
         ResourceLeakDetector.setLevel(before);
         assertEquals(0, found.size(), () -> found.size() + " leaks, the first " + found.peek());
+    }
+
+    /** Waits until one is found that was touched with a hint. */
+    void await(String hint) throws InterruptedException {
+        while (found.stream().noneMatch(each -> each.contains(hint))) {
+            look();
+        }
+        ResourceLeakDetector.setLevel(before);
+    }
+
+    private static void look() throws InterruptedException {
+        ReferenceQueue<Object> collected = new ReferenceQueue<>();
+        WeakReference<Object> garbage = new WeakReference<>(new Object(), collected);
+        while (collected.remove(100) != garbage) {
+            System.gc();
+        }
+        RdmaByteBufAllocator.DEFAULT.directBuffer(1).release(); // each buffer that is made reports those found
     }
 }

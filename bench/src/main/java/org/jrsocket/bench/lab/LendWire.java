@@ -46,7 +46,7 @@ final class LendWire extends StreamWire {
             int most = (int) Math.min(buffer.length, left);
             BorrowedBytes lent = stream.borrow(most);
             if (lent != null) {
-                left -= lent.bytes().remaining();
+                left -= lent.length();
                 lent.close();
                 continue;
             }
