@@ -5,6 +5,7 @@
 package org.jrsocket.netty;
 
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
  * Chunks by address. A lookup, which there is for each send, takes no lock and makes no garbage, and a removal needs no
@@ -14,16 +15,16 @@ import java.util.Arrays;
 final class ChunkTable {
 
     /** The addresses in ascending order, and their chunks, each of which is null once it is removed. */
-    private record Content(long[] addresses, Chunk[] chunks) {}
+    private record Content(long[] addresses, AtomicReferenceArray<Chunk> chunks) {}
 
-    private volatile Content content = new Content(new long[0], new Chunk[0]);
+    private volatile Content content = new Content(new long[0], new AtomicReferenceArray<>(0));
 
     /** Returns the chunk that begins at an address, or else the nearest before it; null if none does or it is removed. */
     Chunk floor(long address) {
         Content now = content;
         int found = Arrays.binarySearch(now.addresses, address);
         int index = found >= 0 ? found : -found - 2;
-        return index >= 0 ? now.chunks[index] : null;
+        return index >= 0 ? now.chunks.get(index) : null;
     }
 
     /** Adds a chunk, at whose address there must be none. Leaves out what is removed. */
@@ -31,30 +32,31 @@ final class ChunkTable {
         Content before = content;
         int kept = 0;
         int below = 0;
-        for (int i = 0; i < before.chunks.length; i++) {
-            if (before.chunks[i] != null) {
+        for (int i = 0; i < before.addresses.length; i++) {
+            if (before.chunks.get(i) != null) {
                 kept++;
                 below += before.addresses[i] < address ? 1 : 0;
             }
         }
         long[] addresses = new long[kept + 1];
-        Chunk[] chunks = new Chunk[kept + 1];
+        AtomicReferenceArray<Chunk> chunks = new AtomicReferenceArray<>(kept + 1);
         int to = 0;
-        for (int i = 0; i < before.chunks.length; i++) {
-            if (before.chunks[i] != null) {
+        for (int i = 0; i < before.addresses.length; i++) {
+            Chunk each = before.chunks.get(i);
+            if (each != null) {
                 to += to == below ? 1 : 0;
                 addresses[to] = before.addresses[i];
-                chunks[to++] = before.chunks[i];
+                chunks.set(to++, each);
             }
         }
         addresses[below] = address;
-        chunks[below] = chunk;
+        chunks.set(below, chunk);
         content = new Content(addresses, chunks);
     }
 
     /** Removes the chunk that begins at an address; there must be one. */
     synchronized void remove(long address) {
         Content now = content;
-        now.chunks[Arrays.binarySearch(now.addresses, address)] = null;
+        now.chunks.set(Arrays.binarySearch(now.addresses, address), null);
     }
 }

@@ -68,7 +68,7 @@ final class Registrations {
     private long refusedAt = System.nanoTime() - REFUSED_NANOS;
 
     private volatile boolean any;
-    private final BiConsumer<Chunk, Registration> ends = (chunk, registration) -> ended(chunk); // made now: see over
+    private final BiConsumer<Chunk, Registration> ends = this::ended; // made now: see over
 
     Registrations(RdmaStream stream, Executor eventLoop) {
         this.stream = stream;
@@ -154,12 +154,12 @@ final class Registrations {
             }
             if (registration.memory().end()) {
                 each.remove();
-                ended(registration.chunk());
+                ended(registration.chunk(), registration);
             }
         }
     }
 
-    private void ended(Chunk chunk) {
+    private void ended(Chunk chunk, Registration registration) {
         chunk.remove(this);
         bytes -= chunk.size();
         any = bytes > 0;
@@ -197,7 +197,7 @@ final class Registrations {
         Registration registration = all.get(chunk);
         if (registration != null && registration.memory().end()) {
             all.remove(chunk);
-            ended(chunk);
+            ended(chunk, registration);
         }
     }
 
