@@ -19,7 +19,7 @@ final class ChunkTable {
 
     private volatile Content content = new Content(new long[0], new AtomicReferenceArray<>(0));
 
-    /** Returns the chunk that begins at an address, or else the nearest before it; null if none does or it is removed. */
+    /** Returns the chunk that begins at an address, or the nearest before it; null if none does or it is removed. */
     Chunk floor(long address) {
         Content now = content;
         int found = Arrays.binarySearch(now.addresses, address);
