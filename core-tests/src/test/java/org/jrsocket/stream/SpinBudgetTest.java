@@ -32,6 +32,15 @@ class SpinBudgetTest {
         return nanos;
     }
 
+    /** A container with one CPU, or a part of one, would be out of its share soon. */
+    @Test
+    void shouldLeaveHalfOfTheProcessorsToOthersAndTheOnlyOne() {
+        assertEquals(0, SpinBudget.mostSpinners(1));
+        assertEquals(1, SpinBudget.mostSpinners(2));
+        assertEquals(1, SpinBudget.mostSpinners(3));
+        assertEquals(64, SpinBudget.mostSpinners(128));
+    }
+
     @Test
     void shouldBeginWithAllOfIt() {
         assertEquals(MAX, take(new SpinBudget(MAX), 0));

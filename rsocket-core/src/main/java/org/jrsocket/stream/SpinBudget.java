@@ -23,8 +23,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  * that has seen several times running that it shares its processor therefore keeps it once, for some milliseconds,
  * without giving way. Meanwhile the other thread waits, and is moved.
  *
- * <p>At most half of the machine's CPUs poll at the same time for one process; later waiters sleep at once. Each waiter
- * has its own object, used by one thread at a time.
+ * <p>At most half of the CPUs that the JVM may use poll at the same time for one process; later waiters sleep at once.
+ * So nobody polls with a single one: it is often a container's share, and a thread that polled would use it up, after
+ * which the kernel stops the whole process for a while. Each waiter has its own object, used by one thread at a time.
  */
 public final class SpinBudget {
 
@@ -62,7 +63,7 @@ public final class SpinBudget {
     static final int LONGEST_SHARE = 4096;
 
     private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
-    private static final int MAX_SPINNERS = Math.max(1, PROCESSORS / 2);
+    private static final int MAX_SPINNERS = mostSpinners(PROCESSORS);
     private static final AtomicInteger SPINNERS = new AtomicInteger();
 
     private final long max;
@@ -90,6 +91,10 @@ public final class SpinBudget {
         this.mayHold = processors > 1;
     }
 
+    static int mostSpinners(int processors) {
+        return processors / 2;
+    }
+
     /**
      * Returns how long to poll. If the result is not 0, {@link #end} must follow.
      *
@@ -97,7 +102,8 @@ public final class SpinBudget {
      * @return nanoseconds to poll, or 0 if polling would not pay or enough others poll
      */
     public long begin(long nanos) {
-        if (max == 0 || rest > 0) {
+        // Reads first: where many threads wait, to write to what all of them write to takes long.
+        if (max == 0 || rest > 0 || SPINNERS.get() >= MAX_SPINNERS) {
             return 0;
         }
         if (SPINNERS.incrementAndGet() > MAX_SPINNERS) {
