@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyLong;
+import static org.mockito.ArgumentMatchers.eq;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
@@ -88,6 +89,35 @@ class OpenStreamsTest extends RawPeerTests {
             assertEquals(4, looks[0]);
         }
         nextSweep(4);
+        hooked.hook = (point, cookie) -> {};
+        verbs.faults().holdAcks(false);
+    }
+
+    /** Else 50,000 streams would hold up everything else that the service thread does. */
+    @Test
+    void shouldLetOthersHaveTheirTurnWhileItLooksAfterMany() throws Exception {
+        verbs.faults().holdAcks(true); // as above
+        OpenStreams streams = new OpenStreams(service);
+        int all = OpenStreams.AT_ONCE + 2;
+        for (int i = 0; i < all / 2; i++) {
+            StreamPair p = later(StreamPair.connect(transport, HERE, CONFIG));
+            streams.add(p.client);
+            streams.add(p.server);
+        }
+        Thread sweeper = Thread.currentThread();
+        int[] looks = new int[1];
+        hooked.hook = (point, cookie) -> {
+            if (Thread.currentThread() == sweeper && point == Point.BEFORE_POLL && cookie == Bundle.SEND_COOKIE) {
+                looks[0]++;
+            }
+        };
+        nextSweep(1).run();
+        assertEquals(OpenStreams.AT_ONCE, looks[0]);
+        verify(service).schedule(any(), eq(OpenStreams.REST_NANOS));
+        nextSweep(2).run();
+        assertEquals(all, looks[0]);
+        nextSweep(3).run(); // the next round
+        verify(service, times(2)).schedule(any(), eq(OpenStreams.REST_NANOS));
         hooked.hook = (point, cookie) -> {};
         verbs.faults().holdAcks(false);
     }

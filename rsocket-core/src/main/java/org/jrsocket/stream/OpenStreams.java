@@ -5,6 +5,7 @@
 package org.jrsocket.stream;
 
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -27,6 +28,11 @@ final class OpenStreams {
     /** The time between looks at the streams. One that has not moved for two to three of these gives memory back. */
     private static final long SWEEP_NANOS = DeviceSilence.LOOK_NANOS;
 
+    /** The most streams that are looked at before others that wait for the service thread have their turn. */
+    static final int AT_ONCE = 256;
+
+    static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
     /** What a wait counts for one look at most, however long it took: two looks are a millisecond apart. */
     private static final long MOST_AT_ONCE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -34,6 +40,7 @@ final class OpenStreams {
     private final Runnable sweep = this::sweep; // made now: without memory for it the sweeps would end
     private final Set<RdmaStream> streams = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean sweeping = new AtomicBoolean();
+    private Iterator<RdmaStream> left; // of this round, null between rounds; used by sweeps only
 
     private final Object totalsLock = new Object(); // a stream that ends is counted once: in `streams` or in the totals
     private long endedRead; // bytes of streams that are no longer in `streams`; guarded by totalsLock
@@ -56,7 +63,7 @@ final class OpenStreams {
         boolean scheduled = false;
         try {
             if (again) {
-                service.scheduleAgain(sweep, SWEEP_NANOS);
+                service.scheduleAgain(sweep, left == null ? SWEEP_NANOS : REST_NANOS);
             } else {
                 service.schedule(sweep, SWEEP_NANOS);
             }
@@ -116,9 +123,11 @@ final class OpenStreams {
     /** Runs on the service thread, as long as there are streams. */
     private void sweep() {
         try {
-            for (RdmaStream stream : streams) {
-                sweep(stream);
+            Iterator<RdmaStream> round = left == null ? streams.iterator() : left;
+            for (int i = 0; i < AT_ONCE && round.hasNext(); i++) {
+                sweep(round.next());
             }
+            left = round.hasNext() ? round : null;
         } finally {
             sweeping.set(false);
             if (!streams.isEmpty()) {
