@@ -38,6 +38,20 @@ class MemoryBudgetTest {
         assertFalse(budget.take(1));
     }
 
+    /** Else nothing would ever be kept for later where thousands of connections are refused memory. */
+    @Test
+    void shouldHaveWhatIsKeptFreedOnceForManyRefusals() {
+        int[] freed = new int[1];
+        budget.onShortage(() -> freed[0]++);
+        long begin = System.nanoTime();
+        for (int i = 0; i < 1000; i++) {
+            budget.reportShortage();
+        }
+        long seconds = (System.nanoTime() - begin) / 1_000_000_000L;
+        assertTrue(freed[0] >= 1 && freed[0] <= 1 + seconds, () -> freed[0] + " times in " + seconds + " s");
+        assertEquals(1000, budget.refusals());
+    }
+
     @Test
     void shouldTakeNothingBackFromThoseWhoHaveMoreThanALaterBound() {
         assertTrue(budget.take(600));

@@ -5,6 +5,7 @@
 package org.jrsocket.stream;
 
 import java.io.IOException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
@@ -31,6 +32,10 @@ final class MemoryBudget {
     private final AtomicLong used = new AtomicLong();
     private volatile long most = Long.MAX_VALUE;
     private volatile Runnable shortage = () -> {};
+    /** How often what is kept is freed where memory is short: if each refusal did it, nothing would ever be kept. */
+    private static final long SHORTAGE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private volatile long shortAt = System.nanoTime() - SHORTAGE_NANOS;
     private final LongAdder refusals = new LongAdder();
     private final AtomicBoolean warned = new AtomicBoolean();
 
@@ -115,7 +120,7 @@ final class MemoryBudget {
         assert left >= 0 : left;
     }
 
-    /** Runs {@code action} whenever memory {@linkplain #reportShortage() is short}; it must not wait. */
+    /** Runs {@code action} when memory {@linkplain #reportShortage() is short}, once a second; it must not wait. */
     void onShortage(Runnable action) {
         shortage = action;
     }
@@ -123,7 +128,11 @@ final class MemoryBudget {
     /** Reports that this budget, the device or the system has refused more memory to a stream. */
     void reportShortage() {
         refusals.increment();
-        shortage.run();
+        long now = System.nanoTime();
+        if (now - shortAt >= SHORTAGE_NANOS) {
+            shortAt = now;
+            shortage.run();
+        }
     }
 
     /** Returns how often that was. */
