@@ -98,7 +98,9 @@ final class OpenDevices {
      */
     private void queueFailed(Device device, int event) {
         int type = Device.eventType(event);
-        transport.bundles().queueFailed(device, event);
+        if (type == Device.EVENT_CQ_ERR) { // a peer can cause the others, as often as it likes
+            transport.bundles().queueFailed(device, event);
+        }
         for (RdmaStream stream : transport.streams()) {
             Endpoint endpoint = stream.core().endpoint;
             Qp qp = endpoint.qp;
