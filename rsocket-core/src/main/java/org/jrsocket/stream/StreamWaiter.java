@@ -320,7 +320,7 @@ final class StreamWaiter {
             Sleeper r = reader;
             Sleeper w = writer;
             boolean anyWriter = leftoverWatched || w != null && !core.isReady(writerAwaits);
-            boolean again = anyWriter || r != null;
+            boolean again = anyWriter || r != null && !core.isReadyNow(StreamCore.READABLE); // else exit() wakes it
             if (again || observer != null) {
                 core.armAndPoll(anyWriter || observer != null);
             }
