@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The RDMA stack of a process over one verbs provider. Streams, listeners and their memory belong to it. Thread-safe.
  *
- * <p>None of its daemon threads is on the data path. They are the service thread (connection events, closes, wake-ups
+ * <p>None of its daemon threads moves data. They are the service thread (connection events, closes, wake-ups
  * of virtual threads, what writers left behind) and a few that wait for devices, which can take milliseconds: while
  * connections begin, makers, which create native objects, and while they end, reapers, which free them.
  */

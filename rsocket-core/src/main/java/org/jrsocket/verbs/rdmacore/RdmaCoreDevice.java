@@ -8,6 +8,7 @@ import static org.jrsocket.verbs.rdmacore.RdmaCoreErrors.check;
 
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.Fds;
 import org.jrsocket.verbs.Device;
@@ -44,6 +45,7 @@ final class RdmaCoreDevice extends Device {
     private final String name;
     private final int[] attributes;
     private final AtomicBoolean claimed = new AtomicBoolean();
+    private final AtomicInteger vectors = new AtomicInteger(); // how many were taken
     private volatile RdmaCoreCmId watch;
 
     private RdmaCoreDevice(long handle, String name, int[] attributes) throws IOException {
@@ -67,6 +69,15 @@ final class RdmaCoreDevice extends Device {
             throw new IllegalStateException(name + " was removed or has failed");
         }
         return handle;
+    }
+
+    /**
+     * Returns the completion vector whose turn it is. Vectors are interrupts, which the system spreads over its cores.
+     * Channels take turns at them, and the queues of a channel, which belong to one connection, share one: if queues took
+     * turns, receive queues would have only every second vector. The same would happen if devices that take turns did.
+     */
+    int nextVector() {
+        return Math.floorMod(vectors.getAndIncrement(), Math.max(1, attributes[VECTORS]));
     }
 
     @Override

@@ -7,7 +7,6 @@ package org.jrsocket.verbs.rdmacore;
 import com.ibm.disni.verbs.IbvCompChannel;
 import com.ibm.disni.verbs.IbvContext;
 import java.io.IOException;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.verbs.CompChannel;
 import org.jrsocket.verbs.Cq;
 import org.jrsocket.verbs.CqSet;
@@ -19,13 +18,6 @@ import org.jrsocket.verbs.disni.DisniVerbs;
 /** The verbs of libibverbs. */
 final class RdmaCoreVerbs extends DisniVerbs {
 
-    /**
-     * Completion vectors are interrupts, which the system spreads over its cores. Channels take turns at them, and the
-     * queues of a channel, which belong to one connection, share one: if queues took turns, receive queues would have
-     * only every second vector.
-     */
-    private final AtomicInteger nextVector = new AtomicInteger();
-
     @Override
     public Pd allocPd(IbvContext device) throws IOException {
         return new RdmaCorePd((RdmaCoreDevice) device);
@@ -33,9 +25,8 @@ final class RdmaCoreVerbs extends DisniVerbs {
 
     @Override
     public CompChannel createCompChannel(IbvContext device) throws IOException {
-        int vectors = Math.max(1, device.getNumCompVectors());
-        int vector = Math.floorMod(nextVector.getAndIncrement(), vectors);
-        return RdmaCoreCompChannel.create((RdmaCoreDevice) device, vector);
+        RdmaCoreDevice where = (RdmaCoreDevice) device;
+        return RdmaCoreCompChannel.create(where, where.nextVector());
     }
 
     @Override
