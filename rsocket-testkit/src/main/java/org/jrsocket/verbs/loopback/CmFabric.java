@@ -254,7 +254,7 @@ final class CmFabric {
                                             iwarp ? -Errno.ECONNREFUSED : reason,
                                             null,
                                             to,
-                                            new ConnParam(),
+                                            LoopbackCmChannel.NO_PARAM,
                                             seen));
                         }
                         default -> {

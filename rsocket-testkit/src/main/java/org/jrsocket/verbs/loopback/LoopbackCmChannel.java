@@ -16,7 +16,7 @@ import org.jrsocket.verbs.ConnParam;
 /** An event channel. Its queue is guarded by the fabric's lock. */
 final class LoopbackCmChannel extends CmChannel {
 
-    private static final ConnParam NO_PARAM = new ConnParam();
+    static final ConnParam NO_PARAM = new ConnParam();
     private static final byte[] NO_DATA = new byte[0];
 
     /** An event that has not been fetched yet. */
