@@ -328,7 +328,7 @@ final class ConnectRequest {
         }
     }
 
-    /** Frees what could not be handed over to a reaper. Called without the lock, because it may take the device long. */
+    /** Frees what could not be handed over to a reaper. Called without the lock: it may take the device long. */
     void freeLeft() {
         Endpoint whole = endpointLeft;
         CmId alone = idLeft;

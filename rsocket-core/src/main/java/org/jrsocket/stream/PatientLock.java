@@ -14,9 +14,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * {@link Thread#interrupt} on itself as soon as it has the lock. A thread class may override that method, for example
  * to close its socket. The override would then run with this lock and all others that the thread holds, and wait for
  * locks of the JDK held by another thread, which is closing the same socket and waits for this lock. Here the thread's
- * interrupt status stays as it is, and nothing is called. The lock is held only briefly, so a thread that does not get it
- * looks a few times more before it sleeps, and one that cannot sleep because it is interrupted yields until it has the
- * lock. Thread-safe; reentrant.
+ * interrupt status stays as it is, and nothing is called. The lock is held only briefly, so a thread that does not get
+ * it looks a few times more before it sleeps, and one that cannot sleep because it is interrupted yields until it has
+ * the lock. Thread-safe; reentrant.
  */
 final class PatientLock {
 

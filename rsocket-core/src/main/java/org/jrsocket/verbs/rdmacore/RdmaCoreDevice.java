@@ -73,8 +73,9 @@ final class RdmaCoreDevice extends Device {
 
     /**
      * Returns the completion vector whose turn it is. Vectors are interrupts, which the system spreads over its cores.
-     * Channels take turns at them, and the queues of a channel, which belong to one connection, share one: if queues took
-     * turns, receive queues would have only every second vector. The same would happen if devices that take turns did.
+     * Channels take turns at them, and the queues of a channel, which belong to one connection, share one: if queues
+     * took turns, receive queues would have only every second vector. Nor do devices share the turns: a connection's
+     * device may be chosen in turn, too.
      */
     int nextVector() {
         return Math.floorMod(vectors.getAndIncrement(), Math.max(1, attributes[VECTORS]));
