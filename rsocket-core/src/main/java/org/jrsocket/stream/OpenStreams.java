@@ -129,6 +129,9 @@ final class OpenStreams {
             }
             left = round.hasNext() ? round : null;
         } finally {
+            if (streams.isEmpty()) {
+                left = null; // which would keep a stream that is gone
+            }
             sweeping.set(false);
             if (!streams.isEmpty()) {
                 sweepLater(true);
