@@ -42,7 +42,7 @@ class BundlePoolTest {
     @BeforeEach
     void open() throws IOException {
         transport = RdmaTransport.over(verbs, NEVER);
-        pool = transport.bundles();
+        pool = transport.services().bundles;
         one = verbs.device();
         other = verbs.addDevice(new LoopbackConfig().name("other"), InetAddress.getByName("127.0.0.9"));
     }
@@ -101,7 +101,7 @@ class BundlePoolTest {
     void shouldNotHandOutACompletionQueueThatHasFailedSinceItWasKept() throws Exception {
         Bundle bundle = pool.obtain(shape(one, 8192));
         pool.giveBack(bundle);
-        transport.devices().opened(one);
+        transport.services().devices.opened(one);
         verbs.faults().asyncEvent(verbs.device(), Device.event(Device.EVENT_CQ_ERR, bundle.sendCq.getHandle()));
         RawPeer.await(() -> bundle.recvCq.hasFailed(), () -> "nobody has taken note of it");
         Bundle next = pool.obtain(shape(one, 8192));

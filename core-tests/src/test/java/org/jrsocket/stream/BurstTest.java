@@ -32,7 +32,7 @@ class BurstTest extends RawPeerTests {
     @Test
     void shouldStayAStreamHoweverManyWritesFollowOneAnother() throws Exception {
         Link l = link(Role.PASSIVE);
-        StreamLeftover leftover = l.stream().core().leftover();
+        StreamLeftover leftover = l.stream().core().leftover;
         leftover.writesInRow = Integer.MAX_VALUE;
         for (int i = 0; i < 3; i++) {
             assertEquals(1, l.stream().write(ByteBuffer.allocate(1)));

@@ -103,7 +103,7 @@ class CloseTest extends RawPeerTests {
     @Test
     void shouldEndACloseThatNobodyGoesOnWith() throws Exception {
         StreamPair p = later(StreamPair.connect(transport, HERE, CONFIG));
-        StreamCore core = p.client.core();
+        StreamDriver core = p.client.core();
         core.enter();
         try {
             core.closed = true;

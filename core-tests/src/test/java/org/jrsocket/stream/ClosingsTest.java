@@ -62,12 +62,12 @@ class ClosingsTest extends RawPeerTests {
     @Test
     void shouldResetTheOldestOfTooManyWhosePeersTakeNothing() throws Exception {
         transport.limitClosing(3);
-        transport.closings().patience(NEVER, 100);
+        transport.services().closings.patience(NEVER, 100);
         List<String> warnings = warningsIn(() -> {
             List<Link> links = starved(5);
             look(links, 99);
             assertFalse(isStuck(links.get(0), 100), "it has a look left");
-            transport.closings().patience(NEVER, 0);
+            transport.services().closings.patience(NEVER, 0);
             RawPeer.await(() -> transport.liveStreams() == 3, () -> transport.liveStreams() + " streams are left");
             for (int i = 0; i < 5; i++) {
                 assertEquals(i < 2, links.get(i).peer().has(RESET), "stream " + i);
@@ -93,7 +93,7 @@ class ClosingsTest extends RawPeerTests {
     @Test
     void shouldResetTheOldestOfFarTooManyAtOnce() throws Exception {
         transport.limitClosing(1);
-        transport.closings().patience(NEVER, NEVER);
+        transport.services().closings.patience(NEVER, NEVER);
         List<Link> links = starved(18);
         RawPeer.await(() -> transport.liveStreams() == 16, () -> transport.liveStreams() + " streams are left");
         for (int i = 0; i < 18; i++) {
@@ -112,7 +112,7 @@ class ClosingsTest extends RawPeerTests {
     @Test
     void shouldLeaveAloneThoseWhosePeersHaveTakenEverything() throws Exception {
         transport.limitClosing(0);
-        transport.closings().patience(NEVER, 0);
+        transport.services().closings.patience(NEVER, 0);
         List<Link> links = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
             links.add(link(Role.ACTIVE, RawPeer.Spec.DEFAULT.ours()));
@@ -134,7 +134,7 @@ class ClosingsTest extends RawPeerTests {
     /** It reads what it has got, and must not take that for all. */
     @Test
     void shouldTellThePeerWhenItHasTakenNothingForTooLong() throws Exception {
-        transport.closings().patience(3, NEVER);
+        transport.services().closings.patience(3, NEVER);
         List<String> warnings = warningsIn(() -> {
             Link l = starved(1).get(0);
             RawPeer.await(() -> transport.liveStreams() == 0, () -> "it waits for a peer that takes nothing");
@@ -148,7 +148,7 @@ class ClosingsTest extends RawPeerTests {
     /** As with TCP: how long it takes in all does not count. */
     @Test
     void shouldKeepTryingWhileThePeerTakesSomething() throws Exception {
-        transport.closings().patience(1000, 1000);
+        transport.services().closings.patience(1000, 1000);
         Link l = link(Role.ACTIVE, RawPeer.Spec.DEFAULT.half(100).ours());
         l.stream().write(bytes(500), 0, 500, PATIENCE);
         l.stream().close();
@@ -169,7 +169,7 @@ class ClosingsTest extends RawPeerTests {
     /** It gives no room, so nothing is on its way to it that would fail. */
     @Test
     void shouldNoticeThatThePeerIsDead() throws Exception {
-        transport.closings().patience(NEVER, NEVER);
+        transport.services().closings.patience(NEVER, NEVER);
         Link l = starved(1).get(0);
         passTheServiceThread();
         verbs.faults().breakAfter(0);
@@ -195,7 +195,7 @@ class ClosingsTest extends RawPeerTests {
     /** The device repeats what it has sent, and this side has nothing more to say. */
     @Test
     void shouldNotWaitForLongUntilThePeerHasHeardOfAReset() throws Exception {
-        transport.closings().patience(NEVER, NEVER);
+        transport.services().closings.patience(NEVER, NEVER);
         Link l = link(Role.ACTIVE, RawPeer.Spec.DEFAULT.ours());
         l.peer().data((byte) 1);
         RawPeer.await(() -> l.stream().core().hasInput(), () -> "nothing has come");
@@ -209,7 +209,7 @@ class ClosingsTest extends RawPeerTests {
     /** Nothing else would end this one: it waits neither for the application nor for room. */
     @Test
     void shouldNoticeThatTheDeviceIsSilent() throws Exception {
-        transport.closings().patience(NEVER, NEVER);
+        transport.services().closings.patience(NEVER, NEVER);
         Link l = link(Role.ACTIVE, RawPeer.Spec.DEFAULT.ours());
         verbs.faults().holdAcks(true);
         l.stream().write(bytes(10), 0, 10, PATIENCE);
@@ -306,7 +306,7 @@ class ClosingsTest extends RawPeerTests {
         when(timer.scheduleAgain(any(), anyLong())).thenCallRealMethod();
         Closings closings = new Closings(timer);
         List<Link> links = starved(2);
-        onServiceThread(() -> links.forEach(l -> closings.add(l.stream())));
+        onServiceThread(() -> links.forEach(l -> closings.add(l.stream().closing())));
         for (int round = 1; round <= 3; round++) {
             AtomicInteger looks = new AtomicInteger();
             Runnable check = nextCheck(timer, round);

@@ -159,19 +159,19 @@ class DeviceRemovalTest {
     /** A host whose driver is loaded again and again: each time it is another device. */
     @Test
     void shouldKeepNothingOfADeviceThatIsGone() throws Exception {
-        RawPeer.await(() -> transport.devices().count() == 1, () -> "nobody listens to that of the listener");
+        RawPeer.await(() -> transport.services().devices.count() == 1, () -> "nobody listens to that of the listener");
         for (int i = 0; i < 20; i++) {
             LoopbackDevice each =
                     verbs.addDevice(new LoopbackConfig().name("again").maxInline(64), there);
             transport.tryQueuePair(there, CONFIG);
-            RawPeer.await(() -> transport.devices().count() == 2, () -> "nobody listens to it");
-            assertEquals(1, transport.inlineLimits().count());
+            RawPeer.await(() -> transport.services().devices.count() == 2, () -> "nobody listens to it");
+            assertEquals(1, transport.services().inlineLimits.count());
             verbs.faults().removeDevice(each);
             RawPeer.await(each::isLost, () -> "nobody has noticed");
             RawPeer.await(
-                    () -> transport.devices().count() == 1,
-                    () -> "something is kept of " + transport.devices().count());
-            RawPeer.await(() -> transport.inlineLimits().count() == 0, () -> "what it takes inline is kept");
+                    () -> transport.services().devices.count() == 1,
+                    () -> "something is kept of " + transport.services().devices.count());
+            RawPeer.await(() -> transport.services().inlineLimits.count() == 0, () -> "what it takes inline is kept");
         }
     }
 

@@ -33,13 +33,13 @@ class FarewellsTest {
         LoopbackProvider verbs = new LoopbackProvider();
         RdmaTransport transport = RdmaTransport.over(verbs);
         AtomicBoolean down = new AtomicBoolean(true);
-        transport.farewells().judgeBy(address -> down.get());
-        CmChannel events = transport.cm().createEventChannel();
+        transport.services().farewells.judgeBy(address -> down.get());
+        CmChannel events = transport.services().cm.createEventChannel();
         List<CmId> ids = new ArrayList<>();
         while (ids.size() < Farewells.MOST + 10) {
-            CmId id = transport.cm().createId(events, RdmaCm.RDMA_PS_TCP);
+            CmId id = transport.services().cm.createId(events, RdmaCm.RDMA_PS_TCP);
             ids.add(id);
-            transport.farewells().say(id, InetAddress.getLoopbackAddress());
+            transport.services().farewells.say(id, InetAddress.getLoopbackAddress());
         }
         Set<CmId> kept = Set.copyOf(ids.subList(0, Farewells.MOST));
         List<CmId> beyond = ids.subList(Farewells.MOST, ids.size());
@@ -49,7 +49,7 @@ class FarewellsTest {
         assertTrue(new HashSet<>(verbs.ids()).containsAll(kept), "fewer are kept");
         down.set(false); // they were never connected, so that there is nothing to say
         RawPeer.await(() -> Collections.disjoint(verbs.ids(), Set.copyOf(ids)), () -> "an id is kept");
-        transport.cm().destroyEventChannel(events);
+        transport.services().cm.destroyEventChannel(events);
         transport.close();
         verbs.assertClean();
         verbs.close();

@@ -124,7 +124,9 @@ class HandshakeTest extends RawPeerTests {
     /** [14] The passive side says nothing before the connection is confirmed; what comes before that is kept. */
     @Test
     void shouldBeSilentUntilTheConnectionIsConfirmed() throws Exception {
-        transport.limits(Admission.Limits.DEFAULT.handshakeNanos(PATIENCE).heldNanos(PATIENCE));
+        transport
+                .shared()
+                .limits(Admission.Limits.DEFAULT.handshakeNanos(PATIENCE).heldNanos(PATIENCE));
         RdmaListener listener = listen(CONFIG);
         verbs.faults().delay(CmMessage.RTU, 3_600_000);
         RawPeer peer = active(listener.localAddress(), RawPeer.Spec.DEFAULT);
@@ -297,7 +299,7 @@ class HandshakeTest extends RawPeerTests {
     void shouldLetOthersAcceptWhileItsTimerLacksMemory() throws Exception {
         RdmaListener listener = listen(CONFIG);
         CountDownLatch lacking = new CountDownLatch(1);
-        transport.serviceThread().timers().afterPlacing(() -> {
+        transport.services().service.timers().afterPlacing(() -> {
             lacking.countDown();
             throw new OutOfMemoryError("says a test");
         });
@@ -309,7 +311,7 @@ class HandshakeTest extends RawPeerTests {
             new Thread(polling, "accepts").start();
             assertEquals(null, polling.get(10, TimeUnit.SECONDS));
         } finally {
-            transport.serviceThread().timers().afterPlacing(() -> {});
+            transport.services().service.timers().afterPlacing(() -> {});
         }
         later(pending.await(PATIENCE));
         later(StreamPair.accept(listener));

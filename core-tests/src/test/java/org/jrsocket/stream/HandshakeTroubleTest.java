@@ -249,7 +249,7 @@ class HandshakeTroubleTest extends RawPeerTests {
     void shouldAllocateNothingBeforeAMakerCanFailAnAttempt() {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         InetSocketAddress anywhere = new InetSocketAddress(InetAddress.getLoopbackAddress(), 7);
-        ConnectRequest unwanted = new ConnectRequest(transport, null, anywhere, CONFIG, false);
+        ConnectRequest unwanted = new ConnectRequest(transport.shared(), null, anywhere, CONFIG, false);
         PatientLock lock = new PatientLock();
         long least = Long.MAX_VALUE;
         for (int i = 0; i < 10; i++) { // the first times classes are loaded
@@ -468,7 +468,7 @@ class HandshakeTroubleTest extends RawPeerTests {
         CompletableFuture<Integer> count = new CompletableFuture<>();
         transport
                 .service()
-                .execute(() -> count.complete(transport.serviceThread().timersLaterThan(nanos)));
+                .execute(() -> count.complete(transport.services().service.timersLaterThan(nanos)));
         return count.get(30, TimeUnit.SECONDS);
     }
 

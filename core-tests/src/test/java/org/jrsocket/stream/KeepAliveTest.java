@@ -25,7 +25,7 @@ class KeepAliveTest extends RawPeerTests {
         CompletableFuture<Integer> count = new CompletableFuture<>();
         transport
                 .service()
-                .execute(() -> count.complete(transport.serviceThread().timersLaterThan(TWO_HOURS / 2)));
+                .execute(() -> count.complete(transport.services().service.timersLaterThan(TWO_HOURS / 2)));
         return count.get(30, TimeUnit.SECONDS);
     }
 

@@ -28,7 +28,7 @@ public final class LackOfMemoryInFarewellsScenario implements Supplier<List<Stri
         try {
             LoopbackProvider verbs = new LoopbackProvider();
             RdmaTransport transport = RdmaTransport.over(verbs);
-            Farewells farewells = transport.farewells();
+            Farewells farewells = transport.services().farewells;
             farewells.judgeBy(local -> false);
             watch(leave(transport));
             awaitNothingLeft(verbs);
@@ -47,9 +47,9 @@ public final class LackOfMemoryInFarewellsScenario implements Supplier<List<Stri
     }
 
     private static Runnable leave(RdmaTransport transport) throws IOException {
-        CmId id = transport.cm().createId(transport.channel(), RdmaCm.RDMA_PS_TCP);
+        CmId id = transport.services().cm.createId(transport.services().channel, RdmaCm.RDMA_PS_TCP);
         InetAddress here = InetAddress.getLoopbackAddress();
-        Farewells farewells = transport.farewells();
+        Farewells farewells = transport.services().farewells;
         return () -> farewells.say(id, here);
     }
 

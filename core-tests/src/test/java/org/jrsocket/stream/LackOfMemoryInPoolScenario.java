@@ -31,7 +31,7 @@ public final class LackOfMemoryInPoolScenario implements Supplier<List<String>> 
             Device one = verbs.device();
             Device other = verbs.addDevice(new LoopbackConfig().name("other"), InetAddress.getByName("127.0.0.9"));
             RdmaTransport transport = RdmaTransport.over(verbs, TimeUnit.HOURS.toNanos(1));
-            BundlePool pool = transport.bundles();
+            BundlePool pool = transport.services().bundles;
             List<Consumer<BundlePool>> ways = List.of(
                     each -> each.makeRoom(one),
                     each -> each.deviceRemoved(other),

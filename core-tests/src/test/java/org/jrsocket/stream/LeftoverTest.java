@@ -112,8 +112,8 @@ class LeftoverTest extends RawPeerTests {
     void shouldSendWhatABurstCollectsAlthoughTheServiceThreadWaitsForAnEvent() throws Exception {
         Link l = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(4 * HALF).credits(1000));
         l.stream().write(new byte[5 * HALF], 0, 5 * HALF, PATIENCE);
-        StreamCore core = l.stream().core();
-        RawPeer.await(() -> held(core, () -> core.waits().isLookedAfter()), () -> "the service thread does not wait");
+        StreamDriver core = l.stream().core();
+        RawPeer.await(() -> held(core, () -> core.waits.isLookedAfter()), () -> "the service thread does not wait");
         CountDownLatch free = new CountDownLatch(1);
         keepTheServiceThreadBusy(free);
         l.peer().grantRing(0, 4 * HALF);
@@ -129,8 +129,8 @@ class LeftoverTest extends RawPeerTests {
             l.stream().takeEvent();
             l.stream().write(new byte[1], 0, 1, PATIENCE);
             written++;
-        } while (written < 7 * HALF && !held(core, core.leftover()::any));
-        assertTrue(held(core, core.leftover()::any), "there was no burst");
+        } while (written < 7 * HALF && !held(core, core::hasLeftover));
+        assertTrue(held(core, core::hasLeftover), "there was no burst");
         free.countDown();
         // In turns of the service thread, too few for it to find the stream idle, which would send it as well.
         for (int turn = 0; turn < 1000 && l.peer().dataBytes() < written; turn++) {

@@ -109,7 +109,7 @@ class ListeningIdTest extends RawPeerTests {
         CompletableFuture<Integer> count = new CompletableFuture<>();
         transport
                 .service()
-                .execute(() -> count.complete(transport.serviceThread().timersLaterThan(0)));
+                .execute(() -> count.complete(transport.services().service.timersLaterThan(0)));
         return count.get(60, TimeUnit.SECONDS);
     }
 

@@ -153,7 +153,7 @@ class LostPathTest {
     @Test
     void shouldGoOnWhenTheKernelDoubtsThePath() throws Exception {
         try (StreamPair pair = quietPair()) {
-            pair.client.onCmEvent(doubt());
+            pair.client.core().onCmEvent(doubt());
             send(pair.client, pair.server, 1);
             send(pair.server, pair.client, 1);
         }
@@ -163,7 +163,7 @@ class LostPathTest {
     void shouldTellAReaderIfTheKernelDoubtsThePathWithReason() throws Exception {
         try (StreamPair pair = quietPair()) {
             verbs.faults().killAll(true);
-            pair.client.onCmEvent(doubt());
+            pair.client.core().onCmEvent(doubt());
             assertPathLost(readFails(pair.client), pair);
         }
     }
@@ -212,7 +212,7 @@ class LostPathTest {
             CompletableFuture<Boolean> exit = new CompletableFuture<>();
             assertToldOnceThePathIsBack(pair, () -> {
                 pair.client.close();
-                RawPeer.await(transport.farewells()::areFresh, () -> "nothing to wait for");
+                RawPeer.await(transport.services().farewells::areFresh, () -> "nothing to wait for");
                 threads.execute(() -> {
                     transport.awaitFarewells();
                     exit.complete(!pair.server.isOpen());
@@ -231,11 +231,11 @@ class LostPathTest {
             pair.client.write(new byte[1], 0, 1, StreamPair.PATIENCE);
             assertPathLost(readFails(pair.client), pair);
             for (int i = 0; i < 100; i++) {
-                transport.reapers.reap(verbs.device(), () -> await(busy));
+                transport.services().reapers.reap(verbs.device(), () -> await(busy));
             }
             pair.client.close();
             assertTrue(pair.client.awaitDrained(StreamPair.PATIENCE), "not closed");
-            assertFalse(transport.farewells().areFresh());
+            assertFalse(transport.services().farewells.areFresh());
             assertTrue(pair.client.isDelivering(0), "the JVM would exit");
             busy.countDown();
             RawPeer.await(() -> !pair.client.isDelivering(0), () -> "it would never exit");
@@ -265,7 +265,7 @@ class LostPathTest {
             verbs.faults().drop(CmMessage.DREQ, 1);
             verbs.faults().breakAfter(0);
             pair.client.close();
-            RawPeer.await(transport.farewells()::areFresh, () -> "nothing to wait for");
+            RawPeer.await(transport.services().farewells::areFresh, () -> "nothing to wait for");
             transport.awaitFarewells();
             assertTrue(verbs.ids().stream().anyMatch(LoopbackId::isActive), "the peer was told");
         }
@@ -278,20 +278,20 @@ class LostPathTest {
         verbs.close();
         verbs = new LoopbackProvider(new LoopbackConfig().cmTimeoutMillis(3_600_000));
         open();
-        transport.farewells().longestNanos(TimeUnit.MILLISECONDS.toNanos(20));
+        transport.services().farewells.longestNanos(TimeUnit.MILLISECONDS.toNanos(20));
         try (StreamPair pair = quietPair()) {
             verbs.faults().drop(CmMessage.DREQ, 1);
             verbs.faults().breakAfter(0);
             pair.client.close();
             RawPeer.await(() -> verbs.ids().stream().noneMatch(LoopbackId::isActive), () -> "an id is kept");
-            assertFalse(transport.farewells().areFresh());
+            assertFalse(transport.services().farewells.areFresh());
         }
     }
 
     /** It would keep what is left of each such connection for minutes. */
     @Test
     void shouldLeaveNoTimerOfAPeerThatHasAnswered() throws Exception {
-        transport.farewells().longestNanos(TimeUnit.HOURS.toNanos(2));
+        transport.services().farewells.longestNanos(TimeUnit.HOURS.toNanos(2));
         int before = timersLaterThan(TimeUnit.HOURS.toNanos(1));
         try (StreamPair pair = quietPair()) {
             assertToldOnceThePathIsBack(pair, pair.client::close);
@@ -303,7 +303,7 @@ class LostPathTest {
         CompletableFuture<Integer> count = new CompletableFuture<>();
         transport
                 .service()
-                .execute(() -> count.complete(transport.serviceThread().timersLaterThan(nanos)));
+                .execute(() -> count.complete(transport.services().service.timersLaterThan(nanos)));
         return StreamBehaviour.get(count);
     }
 
@@ -312,7 +312,7 @@ class LostPathTest {
     void shouldTellThePeerThatOnlyWaitsOnceThisHostHasItsLinkBack() throws Exception {
         AtomicInteger looks = new AtomicInteger();
         AtomicBoolean down = new AtomicBoolean(true);
-        transport.farewells().judgeBy(address -> {
+        transport.services().farewells.judgeBy(address -> {
             assertEquals(InetAddress.getLoopbackAddress(), address);
             looks.incrementAndGet();
             return down.get();
@@ -340,7 +340,7 @@ class LostPathTest {
     @Test
     void shouldKeepNothingForAHostWithoutALinkOnceItsDeviceIsGone() throws Exception {
         AtomicInteger looks = new AtomicInteger();
-        transport.farewells().judgeBy(address -> looks.incrementAndGet() > 0);
+        transport.services().farewells.judgeBy(address -> looks.incrementAndGet() > 0);
         try (StreamPair pair = quietPair()) {
             verbs.faults().breakAfter(0, WcBatch.LOCAL_QP_OPERATION);
             pair.client.write(new byte[1], 0, 1, StreamPair.PATIENCE);

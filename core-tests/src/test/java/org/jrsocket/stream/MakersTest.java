@@ -68,7 +68,7 @@ class MakersTest extends SlowDeviceTests {
     void shouldLeaveOtherDevicesPlacesOfTheSameListener() throws Exception {
         InetAddress there = InetAddress.getByName("127.0.0.9");
         verbs.addDevice(new LoopbackConfig().name("other"), there);
-        transport.limits(new Admission.Limits(8, 8, 100, 100, NEVER, NEVER, NEVER));
+        transport.shared().limits(new Admission.Limits(8, 8, 100, 100, NEVER, NEVER, NEVER));
         CmListener listener = (CmListener)
                 later(transport.listen(new InetSocketAddress(InetAddress.getByAddress(new byte[4]), 0), 50, CONFIG));
         int port = listener.localAddress().getPort();
@@ -178,7 +178,7 @@ class MakersTest extends SlowDeviceTests {
     @Test
     void shouldTellAClientThatHasWaitedForTheDeviceForTooLong() throws Exception {
         long held = TimeUnit.MILLISECONDS.toNanos(50);
-        transport.limits(Admission.Limits.DEFAULT.heldNanos(held));
+        transport.shared().limits(Admission.Limits.DEFAULT.heldNanos(held));
         CmListener listener = (CmListener) listen(CONFIG);
         hangBeforeItIsMade();
         List<PendingConnect> pending = new ArrayList<>();
@@ -382,7 +382,7 @@ class MakersTest extends SlowDeviceTests {
         hangBeforeItIsMade();
         PendingConnect first = connectFromHere(listener);
         awaitReached();
-        RawPeer.await(() -> transport.makers.waitLongFor(verbs.device()), () -> "it does not take long");
+        RawPeer.await(() -> transport.services().makers.waitLongFor(verbs.device()), () -> "it does not take long");
         RdmaConnectException e = assertThrows(
                 RdmaConnectException.class, () -> connectImpatiently(listener).await(PATIENCE));
         assertEquals(Reason.RESOURCES, e.reason());

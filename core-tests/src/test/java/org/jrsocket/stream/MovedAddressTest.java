@@ -94,7 +94,7 @@ class MovedAddressTest extends RawPeerTests {
             case "PORT_ERR" -> verbs.faults().asyncEvent(before, Device.event(Device.EVENT_PORT_ERR, 1));
             case "PORT_ACTIVE" -> verbs.faults().asyncEvent(before, Device.event(Device.EVENT_PORT_ACTIVE, 1));
             case "ADDR_CHANGE" -> verbs.faults().changeAddress(idOf(listener));
-            default -> transport.devices().listening().period(TimeUnit.MILLISECONDS.toNanos(1));
+            default -> transport.shared().listening.period(TimeUnit.MILLISECONDS.toNanos(1));
         }
     }
 
@@ -102,7 +102,7 @@ class MovedAddressTest extends RawPeerTests {
     @ParameterizedTest
     @ValueSource(strings = {"GID_CHANGE", "PORT_ERR", "PORT_ACTIVE", "ADDR_CHANGE", "time"})
     void shouldFollowItsAddressToAnotherDevice(String hint) throws Exception {
-        transport.devices().listening().period(TimeUnit.HOURS.toNanos(1));
+        transport.shared().listening.period(TimeUnit.HOURS.toNanos(1));
         RdmaListener listener = listen();
         move();
         RdmaConnectException deaf = assertThrows(RdmaConnectException.class, () -> connect(listener));
@@ -189,7 +189,8 @@ class MovedAddressTest extends RawPeerTests {
     @Test
     void shouldListenOnceItsPortIsFreeThere() throws Exception {
         RdmaListener listener = listen();
-        LoopbackId other = (LoopbackId) transport.cm().createId(transport.channel(), RdmaCm.RDMA_PS_TCP);
+        LoopbackId other =
+                (LoopbackId) transport.services().cm.createId(transport.services().channel, RdmaCm.RDMA_PS_TCP);
         hooked.beforeBind = () -> {
             if (deviceOf(listener) == null && other.state() == LoopbackId.State.IDLE) {
                 other.bindAddr(listener.localAddress());
@@ -272,7 +273,7 @@ class MovedAddressTest extends RawPeerTests {
                 throw new IOException(e);
             }
         };
-        transport.devices().listening().period(TimeUnit.MILLISECONDS.toNanos(1));
+        transport.shared().listening.period(TimeUnit.MILLISECONDS.toNanos(1));
         looking.await();
         Future<?> closed = background(() -> {
             transport.close();
@@ -289,7 +290,7 @@ class MovedAddressTest extends RawPeerTests {
         CompletableFuture<Integer> count = new CompletableFuture<>();
         transport
                 .service()
-                .execute(() -> count.complete(transport.serviceThread().timersLaterThan(0)));
+                .execute(() -> count.complete(transport.services().service.timersLaterThan(0)));
         return count.get(60, TimeUnit.SECONDS);
     }
 }

@@ -27,7 +27,11 @@ class OpenDevicesTest extends RawPeerTests {
 
     private OpenDevices devices() {
         when(device.name()).thenReturn("troubled");
-        OpenDevices devices = new OpenDevices(transport);
+        OpenDevices devices = new OpenDevices(
+                transport.services().service,
+                transport.services().bundles,
+                transport.services().inlineLimits,
+                mock(OpenDevices.Uses.class));
         later(devices::end);
         return devices;
     }

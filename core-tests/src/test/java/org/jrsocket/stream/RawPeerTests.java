@@ -238,7 +238,7 @@ abstract class RawPeerTests {
     final void awaitReapers(Device device) {
         CountDownLatch here = new CountDownLatch(Reapers.MOST);
         for (int i = 0; i < Reapers.MOST; i++) {
-            transport.reapers.reap(device, () -> {
+            transport.services().reapers.reap(device, () -> {
                 here.countDown();
                 Threads.await(here, PATIENCE);
             });

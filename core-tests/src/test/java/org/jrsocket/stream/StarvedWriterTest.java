@@ -55,7 +55,7 @@ class StarvedWriterTest extends RawPeerTests {
     private static boolean hasLeftover(RdmaStream stream) {
         stream.core().enter();
         try {
-            return stream.core().leftover().any();
+            return stream.core().hasLeftover();
         } finally {
             stream.core().exit();
         }

@@ -138,7 +138,7 @@ class StreamProgressTest extends RawPeerTests {
             assertTrue(l.stream().core().sweep.look());
         }
         assertEquals(6, StreamProgress.of(l.stream()).silentSeconds());
-        l.stream().core().effects().queueFailed("says a test");
+        l.stream().core().queueFailed("says a test");
         assertEquals(0, StreamProgress.of(l.stream()).silentSeconds());
         verbs.faults().holdAcks(false);
     }

@@ -176,18 +176,18 @@ class StreamRacesTest extends RawPeerTests {
      * took.
      */
     private static int writeWhile(Link l, Consumer<StreamCore> meanwhile, int count) throws Exception {
-        StreamCore core = l.stream().core();
+        StreamDriver core = l.stream().core();
         StreamWriter writer = new StreamWriter(core);
         core.enter();
         try {
             writer.enter();
             writer.checkWritable();
-            core.writeRoom();
+            core.growth.writeRoom(false);
             core.connection.sendMemory().reserve();
             meanwhile.accept(core);
             core.flush();
             int taken = writer.put(bytes(count), 0, count);
-            core.leftover().flushWritten(count);
+            core.leftover.flushWritten(count);
             writer.leave();
             return taken;
         } finally {

@@ -30,7 +30,7 @@ class StreamWaiterTest extends RawPeerTests {
     private final ServiceLoop.Watch watch = mock(ServiceLoop.Watch.class);
     private Runnable onReadable;
     private RdmaStream stream;
-    private StreamCore core;
+    private StreamDriver core;
     private StreamWaiter waiter;
 
     /** Something is left, for which the peer has no room. */
@@ -43,7 +43,14 @@ class StreamWaiterTest extends RawPeerTests {
         stream = link(Role.PASSIVE, RawPeer.Spec.DEFAULT.half(HALF)).stream();
         stream.write(new byte[3 * HALF], 0, 3 * HALF, PATIENCE);
         core = stream.core();
-        waiter = new StreamWaiter(core, service);
+        waiter = new StreamWaiter(core, service, this::takeEvents);
+    }
+
+    private void takeEvents() {
+        Throwable failed = waiter.takeEvents();
+        if (failed != null) {
+            core.leftover.fail(failed);
+        }
     }
 
     private boolean isLookedAfter() {

@@ -138,7 +138,7 @@ class TransportCloseTest {
         List<String> warnings = RawPeerTests.warningsIn(() -> {
             Thread closing = new Thread(transport::close);
             closing.start();
-            while (!reader.closing().freeing().waitsForBorrowed() || transport.liveStreams() > 1) {
+            while (!reader.core().freeing.waitsForBorrowed() || transport.liveStreams() > 1) {
                 Thread.sleep(1);
             }
             closing.interrupt();
@@ -189,7 +189,7 @@ class TransportCloseTest {
         Cm cm = verbs.openCm();
         CmChannel channel = cm.createEventChannel();
         ServiceThread service = new ServiceThread("test", Threads::daemon);
-        CmEvents events = new CmEvents(cm, channel, service, transport.devices());
+        CmEvents events = new CmEvents(cm, channel, service, transport.services().devices);
         String before = verbs.liveObjects().toString();
         events.end();
         assertTrue(service.stop(StreamPair.PATIENCE));

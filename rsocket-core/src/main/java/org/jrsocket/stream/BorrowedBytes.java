@@ -16,6 +16,7 @@ import java.nio.ByteBuffer;
 public final class BorrowedBytes implements AutoCloseable {
 
     private final StreamCore core;
+    private final StreamFreeing freeing;
     private final RegisteredSlab slab;
 
     // Set when they are taken, and not changed while they are out.
@@ -28,8 +29,9 @@ public final class BorrowedBytes implements AutoCloseable {
     private boolean givenBack;
     BorrowedBytes next; // of those that the slab keeps
 
-    BorrowedBytes(StreamCore core, RegisteredSlab slab) {
+    BorrowedBytes(StreamCore core, StreamFreeing freeing, RegisteredSlab slab) {
         this.core = core;
+        this.freeing = freeing;
         this.slab = slab;
     }
 
@@ -108,7 +110,7 @@ public final class BorrowedBytes implements AutoCloseable {
             core.exit();
         }
         if (last) {
-            core.stream().closing().freeing().allGivenBack();
+            freeing.allGivenBack();
         }
     }
 }

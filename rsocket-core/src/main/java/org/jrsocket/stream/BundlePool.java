@@ -35,7 +35,8 @@ final class BundlePool {
 
     private record Idle(Bundle bundle, long since) {}
 
-    private final RdmaTransport transport;
+    private final ServiceLoop service;
+    private final Reapers reapers;
     private final Verbs verbs;
     private final long idleNanos;
     private final MemoryBudget budget;
@@ -51,8 +52,9 @@ final class BundlePool {
     private boolean expiring;
     private boolean closed;
 
-    BundlePool(RdmaTransport transport, Verbs verbs, long idleNanos, MemoryBudget budget) {
-        this.transport = transport;
+    BundlePool(Verbs verbs, long idleNanos, MemoryBudget budget, ServiceLoop service, Reapers reapers) {
+        this.service = service;
+        this.reapers = reapers;
         this.verbs = verbs;
         this.idleNanos = idleNanos;
         this.budget = budget;
@@ -86,7 +88,7 @@ final class BundlePool {
     }
 
     private Bundle make(Bundle.Shape shape) throws IOException {
-        Bundle made = new Bundle(verbs, shape, budget, task -> transport.reapers.handOver(shape.device(), task));
+        Bundle made = new Bundle(verbs, shape, budget, task -> reapers.handOver(shape.device(), task));
         try {
             synchronized (this) {
                 all.add(made);
@@ -171,7 +173,7 @@ final class BundlePool {
     /** Called with the lock held. */
     private void expireIn(long nanos) {
         if (!expiring) {
-            transport.service().schedule(expire, nanos);
+            service.schedule(expire, nanos);
             expiring = true;
         }
     }
@@ -195,14 +197,14 @@ final class BundlePool {
                 left = expiring ? Math.max(1, idleNanos - (now - idle.getLast().since)) : 0;
             }
             if (left > 0) {
-                transport.service().scheduleAgain(expire, left);
+                service.scheduleAgain(expire, left);
             }
         }
     }
 
     private void reap(Bundle bundle) {
         try {
-            transport.reapers.reap(bundle.shape.device(), bundle::free);
+            reapers.reap(bundle.shape.device(), bundle::free);
         } catch (OutOfMemoryError e) { // then here: nothing else refers to it any more
             bundle.free();
         }
@@ -210,7 +212,7 @@ final class BundlePool {
 
     private void reap(Bundle bundle, CountDownLatch freed) {
         try {
-            transport.reapers.reap(bundle.shape.device(), () -> free(bundle, freed));
+            reapers.reap(bundle.shape.device(), () -> free(bundle, freed));
         } catch (OutOfMemoryError e) { // as above
             free(bundle, freed);
         }

@@ -19,6 +19,27 @@ import org.slf4j.LoggerFactory;
  */
 final class Closings {
 
+    /** A close under way. Used on the service thread; its string names the stream. */
+    interface Close {
+
+        /**
+         * Takes a look.
+         *
+         * @return whether the close is still under way
+         */
+        boolean look();
+
+        /**
+         * Returns whether nothing has gone on for {@code looks} looks.
+         *
+         * @param starved whether only those count that wait for room at the peer
+         */
+        boolean isStuck(int looks, boolean starved);
+
+        /** Drops unsent data, tells the peer, and ends soon. */
+        void cutShort();
+    }
+
     private static final Logger LOG = LoggerFactory.getLogger(Closings.class);
 
     /** Each may have grown to its send buffer: 256 MiB in all at the default sizes, or 8 MiB if they are all small. */
@@ -38,7 +59,7 @@ final class Closings {
     private final ServiceLoop service;
     private final Runnable look = this::look; // made now: without memory for it no close would be looked at any more
     private final LimitedLog log = new LimitedLog(LOG);
-    private final Set<RdmaStream> streams = new LinkedHashSet<>(); // the oldest first
+    private final Set<Close> closes = new LinkedHashSet<>(); // the oldest first
     private boolean lookDue; // a timer is set
     private volatile int max = MAX;
     private volatile int patience = PATIENCE;
@@ -60,8 +81,8 @@ final class Closings {
     }
 
     /** Ensures that a close ends. One timer serves all, so that none outlives its stream. */
-    void add(RdmaStream stream) {
-        streams.add(stream);
+    void add(Close close) {
+        closes.add(close);
         lookLater();
     }
 
@@ -72,24 +93,24 @@ final class Closings {
         }
     }
 
-    void remove(RdmaStream stream) {
-        streams.remove(stream);
+    void remove(Close close) {
+        closes.remove(close);
     }
 
     private void look() {
         lookDue = false;
         try {
             int waiting = 0; // and not being reset
-            for (RdmaStream stream : List.copyOf(streams)) {
-                waiting += lookAt(stream) ? 1 : 0;
+            for (Close close : List.copyOf(closes)) {
+                waiting += lookAt(close) ? 1 : 0;
             }
-            for (RdmaStream stream : waiting > max ? List.copyOf(streams) : List.<RdmaStream>of()) {
-                if (waiting > max && resetIfStarved(stream, waiting > (long) FAR_TOO_MANY * max ? 0 : littlePatience)) {
+            for (Close close : waiting > max ? List.copyOf(closes) : List.<Close>of()) {
+                if (waiting > max && resetIfStarved(close, waiting > (long) FAR_TOO_MANY * max ? 0 : littlePatience)) {
                     waiting--;
                 }
             }
         } finally {
-            if (!streams.isEmpty()) {
+            if (!closes.isEmpty()) {
                 lookLater();
             }
         }
@@ -100,45 +121,43 @@ final class Closings {
      *
      * @return whether it goes on waiting for its peer
      */
-    private boolean lookAt(RdmaStream stream) {
+    private boolean lookAt(Close close) {
         try {
-            StreamClosing closing = stream.closing();
-            if (!closing.look()) {
-                streams.remove(stream);
-            } else if (closing.isStuck(patience, false)) {
+            if (!close.look()) {
+                closes.remove(close);
+            } else if (close.isStuck(patience, false)) {
                 log.warn(
                         "{} is reset with undelivered data: its peer has taken nothing for {} s",
-                        stream,
+                        close,
                         TimeUnit.NANOSECONDS.toSeconds(patience * LOOK_NANOS));
-                closing.cutShort();
+                close.cutShort();
             } else {
-                return closing.isStuck(0, false);
+                return close.isStuck(0, false);
             }
         } catch (RuntimeException | Error e) {
-            logTrouble(stream, e);
+            logTrouble(close, e);
         }
         return false;
     }
 
-    private boolean resetIfStarved(RdmaStream stream, int looks) {
+    private boolean resetIfStarved(Close close, int looks) {
         try {
-            StreamClosing closing = stream.closing();
-            if (closing.isStuck(looks, true)) {
+            if (close.isStuck(looks, true)) {
                 log.warn(
                         "{} is reset with undelivered data: its peer makes no room, and more than {} closed connections"
                                 + " still have data to deliver (close.max)",
-                        stream,
+                        close,
                         max);
-                closing.cutShort();
+                close.cutShort();
                 return true;
             }
         } catch (RuntimeException | Error e) {
-            logTrouble(stream, e);
+            logTrouble(close, e);
         }
         return false;
     }
 
-    private static void logTrouble(RdmaStream stream, Throwable e) {
-        LOG.error("closing {} failed; it will be tried again", stream, e);
+    private static void logTrouble(Close close, Throwable e) {
+        LOG.error("closing {} failed; it will be tried again", close, e);
     }
 }

@@ -31,7 +31,8 @@ final class CmConnect implements PendingConnect, CmHandler {
     /** The time between two checks whether the service thread, which ends attempts, has itself ended. */
     private static final long SERVICE_CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    private final RdmaTransport transport;
+    private final CmServices shared;
+    private final ServiceThread service;
     private final ConnectRequest request;
     private final Observer observer;
     private final ConnectLimit limit; // of a caller that waits for an event
@@ -51,16 +52,17 @@ final class CmConnect implements PendingConnect, CmHandler {
     private volatile RdmaConnectException failure; // likewise
 
     CmConnect(
-            RdmaTransport transport,
+            CmServices shared,
             InetSocketAddress local,
             InetSocketAddress remote,
             StreamConfig config,
             Observer observer,
             boolean probe) {
-        this.transport = transport;
-        this.request = new ConnectRequest(transport, local, remote, config, probe);
+        this.shared = shared;
+        this.service = shared.services.service;
+        this.request = new ConnectRequest(shared, local, remote, config, probe);
         this.observer = observer;
-        this.limit = new ConnectLimit(transport, this, request);
+        this.limit = new ConnectLimit(shared, this, request);
     }
 
     /** Takes a step, and then runs the actions of an attempt that has ended. */
@@ -79,7 +81,7 @@ final class CmConnect implements PendingConnect, CmHandler {
     void start() {
         locked(() -> {
             if (!done) {
-                transport.openIds().add(this);
+                shared.openIds.add(this);
                 request.resolveAddress(this);
             }
         });
@@ -207,7 +209,7 @@ final class CmConnect implements PendingConnect, CmHandler {
     private void done() {
         done = true;
         if (!late) {
-            transport.openIds().remove(this);
+            shared.openIds.remove(this);
         }
         limit.cancel();
         LockSupport.unpark(waiter);
@@ -216,7 +218,7 @@ final class CmConnect implements PendingConnect, CmHandler {
     /** Fails like {@link #fail}, but by this side's own decision. Called with the lock held. */
     private void giveUp(Reason reason, String message) {
         if (!done) {
-            late = request.isUnanswered() && !transport.serviceThread().hasEnded();
+            late = request.isUnanswered() && !service.hasEnded();
             fail(reason, message);
         }
     }
@@ -233,7 +235,7 @@ final class CmConnect implements PendingConnect, CmHandler {
     private void release() {
         if (late) {
             try {
-                transport.afterCmEvents(LATE_NANOS, () -> locked(this::stopListening));
+                shared.afterEvents(LATE_NANOS, () -> locked(this::stopListening));
                 if (request.releaseQueues()) {
                     return;
                 }
@@ -249,7 +251,7 @@ final class CmConnect implements PendingConnect, CmHandler {
     private void stopListening() {
         if (late) {
             late = false;
-            transport.openIds().remove(this);
+            shared.openIds.remove(this);
             release();
         }
     }
@@ -283,7 +285,7 @@ final class CmConnect implements PendingConnect, CmHandler {
         boolean expires = false;
         lock.lock();
         try {
-            if (transport.serviceThread().isCurrent() || transport.makers.isCurrent()) { // for a logger, perhaps
+            if (service.isCurrent() || shared.services.makers.isCurrent()) { // for a logger, perhaps
                 giveUp(Reason.RESOURCES, "a thread cannot wait for a connection that it must make itself");
             }
             while (!done) {
@@ -320,7 +322,6 @@ final class CmConnect implements PendingConnect, CmHandler {
 
     /** Returns whether the service thread will not end the attempt in time: it has ended, or hangs in a driver. */
     private boolean isAlone(boolean expires) {
-        ServiceThread service = transport.serviceThread();
         return service.hasEnded() || expires && service.hungNanos() > 0;
     }
 
@@ -368,7 +369,7 @@ final class CmConnect implements PendingConnect, CmHandler {
         } finally {
             lock.unlock();
         }
-        transport.service().execute(() -> limit.reached(left));
+        service.execute(() -> limit.reached(left));
     }
 
     void expireNow() {

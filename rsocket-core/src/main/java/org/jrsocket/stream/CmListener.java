@@ -29,7 +29,8 @@ final class CmListener implements RdmaListener, CmHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(CmListener.class);
 
-    private final RdmaTransport transport;
+    private final CmServices shared;
+    private final ServiceLoop service;
     private final StreamConfig config;
     private final int backlog;
     private final Admission.Limits limits;
@@ -49,14 +50,15 @@ final class CmListener implements RdmaListener, CmHandler {
     private boolean timing; // used on the service thread only, as the next
     private boolean answering;
 
-    private CmListener(RdmaTransport transport, int backlog, StreamConfig config, Access access) {
-        this.transport = transport;
+    private CmListener(CmServices shared, int backlog, StreamConfig config, Access access) {
+        this.shared = shared;
+        this.service = shared.services.service;
         this.backlog = Math.max(1, backlog);
         this.config = config;
-        this.limits = transport.limits();
-        this.refusals = new Refusals(transport.cm(), transport.reapers::reap, this);
+        this.limits = shared.limits();
+        this.refusals = new Refusals(shared.services.cm, shared.services.reapers::reap, this);
         this.requests = new RequestCheck(access, refusals);
-        this.id = new ListeningId(transport, this);
+        this.id = new ListeningId(shared, this);
         this.admission = new Admission(limits);
     }
 
@@ -66,17 +68,17 @@ final class CmListener implements RdmaListener, CmHandler {
      * @param patience how long to wait until the port is free, for a listener that listens later; null to listen now
      */
     static CmListener open(
-            RdmaTransport transport,
+            CmServices shared,
             InetSocketAddress local,
             int backlog,
             StreamConfig config,
             Access access,
             RdmaListener.Patience patience)
             throws IOException {
-        CmListener listening = new CmListener(transport, backlog, config, access);
+        CmListener listening = new CmListener(shared, backlog, config, access);
         boolean open = false;
         try {
-            transport.openIds().add(listening);
+            shared.openIds.add(listening);
             if (patience != null) {
                 listening.id.openWhenFree(local, patience);
             } else {
@@ -85,7 +87,7 @@ final class CmListener implements RdmaListener, CmHandler {
             open = true;
         } finally {
             if (!open) {
-                transport.openIds().remove(listening);
+                shared.openIds.remove(listening);
             }
         }
         return listening;
@@ -114,7 +116,7 @@ final class CmListener implements RdmaListener, CmHandler {
         switch (event.type()) {
             case RDMA_CM_EVENT_CONNECT_REQUEST -> onRequest(event.id(), event.privateData());
             case RDMA_CM_EVENT_DEVICE_REMOVAL -> id.deviceRemoved();
-            case RDMA_CM_EVENT_ADDR_CHANGE -> transport.devices().listening().mayHaveMoved();
+            case RDMA_CM_EVENT_ADDR_CHANGE -> shared.listening.mayHaveMoved();
             default -> LOG.debug("the {}: {}", this, event);
         }
     }
@@ -171,7 +173,7 @@ final class CmListener implements RdmaListener, CmHandler {
         Handshake handshake;
         boolean begun;
         try {
-            handshake = new Handshake(this, transport, asked);
+            handshake = new Handshake(this, shared, asked);
             begun = begun(handshake);
             watchTime();
         } catch (Error e) { // lack of memory: nothing refers to the request any more
@@ -204,7 +206,7 @@ final class CmListener implements RdmaListener, CmHandler {
     /** Makes sure that what takes too long is noticed. One timer serves all, and ends with the last of them. */
     private void watchTime() {
         if (!timing && isToWatch()) {
-            transport.service().scheduleAgain(check, tick());
+            service.scheduleAgain(check, tick());
             timing = true;
         }
     }
@@ -225,7 +227,7 @@ final class CmListener implements RdmaListener, CmHandler {
     /** Called on the service thread, but not within a callback of the connection manager. */
     void checkTime() {
         try {
-            transport.takeCmEvents(); // a thread that is behind must not take its own delay for its clients' silence
+            shared.events.takeAll(); // a thread that is behind must not take its own delay for its clients' silence
             checkTimes();
         } finally { // without memory, too
             timing = false;
@@ -258,7 +260,7 @@ final class CmListener implements RdmaListener, CmHandler {
     @Override
     public synchronized RdmaStream poll() {
         if (!ready.isEmpty() && admission.held() > 0) {
-            transport.service().execute(answer); // first: without memory for that, nobody would own the stream
+            service.execute(answer); // first: without memory for that, nobody would own the stream
         }
         return ready.poll();
     }
@@ -351,12 +353,12 @@ final class CmListener implements RdmaListener, CmHandler {
             last = action;
             action = null;
         }
-        transport.openIds().remove(this);
+        shared.openIds.remove(this);
         // Closed at once, so that the port is free when this returns. Unanswered requests are refused, and streams that
         // were not taken are reset.
         id.close();
         try {
-            transport.service().execute(end);
+            service.execute(end);
         } catch (OutOfMemoryError e) {
             abortReady(); // and the next look at the time ends the rest, which only the service thread may do
         } finally {

@@ -15,14 +15,14 @@ final class ConnectLimit {
 
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-    private final RdmaTransport transport;
+    private final CmServices shared;
     private final CmConnect connect;
     private final ConnectRequest request;
     private ServiceLoop.Timer timer; // guarded by the attempt's lock
     private int looks; // service thread
 
-    ConnectLimit(RdmaTransport transport, CmConnect connect, ConnectRequest request) {
-        this.transport = transport;
+    ConnectLimit(CmServices shared, CmConnect connect, ConnectRequest request) {
+        this.shared = shared;
         this.connect = connect;
         this.request = request;
     }
@@ -30,7 +30,7 @@ final class ConnectLimit {
     /** Asks {@code left} again in so many nanoseconds. Called with the attempt's lock held. */
     void set(LongSupplier left, long nanos) {
         cancel();
-        timer = transport.service().schedule(() -> due(left), nanos);
+        timer = shared.services.service.schedule(() -> due(left), nanos);
     }
 
     /** Called with the attempt's lock held. */
@@ -58,13 +58,13 @@ final class ConnectLimit {
     }
 
     private void look(LongSupplier left) {
-        transport.takeCmEvents(); // an event that waited for this thread may be the answer, or the moment to ask
+        shared.events.takeAll(); // an event that waited for this thread may be the answer, or the moment to ask
         if (left.getAsLong() > 0) {
             connect.expire(left);
         } else if (!connect.isDone()
                 && request.isBeingMade()
                 && looks++ < MOST_LOOKS) { // this host's own work says nothing about the peer
-            transport.service().schedule(() -> reached(left), LOOK_NANOS);
+            shared.services.service.schedule(() -> reached(left), LOOK_NANOS);
         } else {
             connect.expireNow();
         }

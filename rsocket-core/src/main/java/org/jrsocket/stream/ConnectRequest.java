@@ -33,7 +33,8 @@ final class ConnectRequest {
         void take() throws IOException;
     }
 
-    private final RdmaTransport transport;
+    private final CmServices shared;
+    private final Services services;
     private final InetSocketAddress local;
     private final InetSocketAddress remote;
     private final StreamConfig config;
@@ -57,17 +58,14 @@ final class ConnectRequest {
     private final RdmaConnectException outOfMemory = RdmaConnectException.outOfMemory();
 
     ConnectRequest(
-            RdmaTransport transport,
-            InetSocketAddress local,
-            InetSocketAddress remote,
-            StreamConfig config,
-            boolean probe) {
-        this.transport = transport;
+            CmServices shared, InetSocketAddress local, InetSocketAddress remote, StreamConfig config, boolean probe) {
+        this.shared = shared;
+        this.services = shared.services;
         this.local = local;
         this.remote = remote;
         this.config = config;
         this.probe = probe;
-        this.preparesQueues = transport.cm()::prepare;
+        this.preparesQueues = services.cm::prepare;
     }
 
     /** Returns whether the request connects from a port of the caller's choice. */
@@ -92,8 +90,8 @@ final class ConnectRequest {
 
     /** Begins the attempt; {@code handler} is told of its events. */
     void resolveAddress(CmHandler handler) throws IOException {
-        Cm cm = transport.cm();
-        id = cm.createId(transport.channel(), RdmaCm.RDMA_PS_TCP);
+        Cm cm = services.cm;
+        id = cm.createId(services.channel, RdmaCm.RDMA_PS_TCP);
         id.attach(handler);
         PathTimers.setAckTimeout(cm, id, config);
         if (config.typeOfService() != 0) {
@@ -153,12 +151,12 @@ final class ConnectRequest {
      * @param patient whether to do so although the device may not answer for now
      */
     void resolveRoute(Runnable make, boolean patient) throws IOException {
-        if (!patient && transport.makers.waitLongFor(device())) {
+        if (!patient && services.makers.waitLongFor(device())) {
             String why = "RDMA device " + device().name() + " takes long to make the queue pairs of other connections";
             throw new RdmaConnectException(Reason.RESOURCES, why, null);
         }
-        transport.cm().resolveRoute(id, RESOLVE_MILLIS);
-        begun(transport.makers.execute(device(), make));
+        services.cm.resolveRoute(id, RESOLVE_MILLIS);
+        begun(services.makers.execute(device(), make));
     }
 
     private void begun(boolean accepted) throws RdmaConnectException {
@@ -244,7 +242,7 @@ final class ConnectRequest {
     /** Throws an exception that names the reason: an errno from here says nothing about the address. */
     private Endpoint endpointOn(CmId where) throws RdmaConnectException {
         try {
-            return new Endpoint(transport, where, config);
+            return new Endpoint(services, where, config);
         } catch (IOException e) {
             boolean gone = e instanceof ErrnoException v && v.errno() == Errno.ENODEV;
             throw new RdmaConnectException(gone ? Reason.NO_DEVICE : Reason.RESOURCES, e.getMessage(), e);
@@ -254,31 +252,28 @@ final class ConnectRequest {
     /** Sends the request to the peer. */
     void ask() throws IOException {
         int features = Endpoint.FEATURES | (probe ? ConnData.FEATURE_PROBE : 0);
-        transport
-                .cm()
-                .request(
-                        id,
-                        HandshakeParameters.ofRequest(
-                                endpoint.connData().withFeatures(features), endpoint.device.isIwarp()));
+        services.cm.request(
+                id,
+                HandshakeParameters.ofRequest(endpoint.connData().withFeatures(features), endpoint.device.isIwarp()));
         asked = true;
     }
 
     /** Takes the peer's answer, and has a maker run {@code prepare}. */
     void answered(ConnData answer, Runnable prepare) throws IOException {
         peer = answer;
-        begun(transport.makers.complete(device(), prepare));
+        begun(services.makers.complete(device(), prepare));
     }
 
     /** Tells the peer that it is connected, and makes the stream. */
     RdmaStream establish() throws IOException {
-        transport.devices().ensureWorking(endpoint); // otherwise the peer would hear of a connection, and of its end
-        transport.cm().establish(id);
+        endpoint.ensureWorking(); // otherwise the peer would hear of a connection, and of its end
+        services.cm.establish(id);
         return established(peer);
     }
 
     /** Makes the stream of a connected endpoint, and passes the endpoint and the id on to it. */
     RdmaStream established(ConnData answer) throws IOException {
-        RdmaStream stream = transport.established(endpoint, answer);
+        RdmaStream stream = shared.established(endpoint, answer);
         endpoint = null;
         id = null;
         unlogged.set(stream);
@@ -299,7 +294,7 @@ final class ConnectRequest {
      * @return false if no reaper can: then all of it has to be {@linkplain #release released}
      */
     boolean releaseQueues() {
-        return transport.reapers.handOver(endpoint.device, endpoint::freeQueues);
+        return services.reapers.handOver(endpoint.device, endpoint::freeQueues);
     }
 
     /** Has a reaper free everything, or the maker if it is at work; otherwise leaves it to {@link #freeLeft}. */
@@ -315,9 +310,9 @@ final class ConnectRequest {
         boolean reaped = whole == null && alone == null;
         try {
             if (whole != null) {
-                reaped = transport.reapers.handOver(whole.device, whole::free);
+                reaped = services.reapers.handOver(whole.device, whole::free);
             } else if (alone != null) {
-                reaped = transport.reapers.handOver(alone.getVerbs(), () -> Freeing.destroy(alone));
+                reaped = services.reapers.handOver(alone.getVerbs(), () -> Freeing.destroy(alone));
             }
         } catch (OutOfMemoryError e) {
             // as if there was no reaper

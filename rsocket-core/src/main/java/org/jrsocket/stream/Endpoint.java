@@ -42,7 +42,7 @@ final class Endpoint {
     /** What the device granted, which may be more than was asked for. Set once, in the constructor. */
     int inlineLimit;
 
-    private final RdmaTransport transport;
+    private final Services services;
     private final BundlePool bundles;
     private Bundle bundle;
     Qp qp;
@@ -69,17 +69,17 @@ final class Endpoint {
     private boolean alone; // no queue pair is left
 
     /** Takes over {@code id}, which is freed with the rest. If this fails, the id still belongs to the caller. */
-    Endpoint(RdmaTransport transport, CmId id, StreamConfig config) throws IOException {
-        this.transport = transport;
-        this.cm = transport.cm();
-        this.bundles = transport.bundles();
+    Endpoint(Services services, CmId id, StreamConfig config) throws IOException {
+        this.services = services;
+        this.cm = services.cm;
+        this.bundles = services.bundles;
         this.id = id;
         this.config = config;
         this.device = id.getVerbs();
         if (device == null) { // it is bound to an address of no device's, such as the wildcard
             throw new ErrnoException("rdma_bind_addr", String.valueOf(id.getSource()), Errno.ENODEV);
         }
-        transport.devices().opened(device);
+        services.devices.opened(device);
         int most = Math.min(device.maxQpWr(), device.maxCqe()); // each queue has its own completion queue
         try {
             sendSlots = Math.min(config.sendQueue(), most);
@@ -99,7 +99,7 @@ final class Endpoint {
             sends = bundle.sends;
             sendCompletions = bundle.sendCompletions;
             receiveCompletions = bundle.receiveCompletions;
-            qp = createQpInMemory(transport.inlineLimits());
+            qp = createQpInMemory(services.inlineLimits);
             if (!postReceives(receiveSlots)) {
                 throw new ErrnoException("ibv_post_recv", device.name(), qp.postError());
             }
@@ -185,7 +185,7 @@ final class Endpoint {
      */
     boolean reposts() {
         try {
-            return transport.reapers.handOver(device, this::setRnrTimer);
+            return services.reapers.handOver(device, this::setRnrTimer);
         } catch (OutOfMemoryError e) {
             return false;
         }
@@ -194,6 +194,16 @@ final class Endpoint {
     private synchronized void setRnrTimer() {
         if (!sendsEnded) {
             PathTimers.setRnrTimer(this);
+        }
+    }
+
+    /** Throws an exception if no stream can be made, because the device or the completion queues have failed. */
+    void ensureWorking() throws IOException {
+        if (recvCq.hasFailed()) {
+            throw new IOException("a completion queue of " + device.name() + " has failed");
+        }
+        if (device.isLost()) {
+            throw new IOException(device.name() + " was removed or has failed");
         }
     }
 

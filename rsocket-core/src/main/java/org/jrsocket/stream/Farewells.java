@@ -16,6 +16,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
+import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
 import org.slf4j.Logger;
@@ -44,7 +45,9 @@ final class Farewells {
     /** How often a host checks whether its link is up again. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    private final RdmaTransport transport;
+    private final Cm cm;
+    private final ServiceLoop service;
+    private final Reapers reapers;
     // Made now: where memory is lacking for them, nobody would look again.
     private final Runnable look = this::look;
     private final Runnable lookNow = this::lookNow;
@@ -60,8 +63,10 @@ final class Farewells {
 
     private volatile boolean over;
 
-    Farewells(RdmaTransport transport) {
-        this.transport = transport;
+    Farewells(Cm cm, ServiceLoop service, Reapers reapers) {
+        this.cm = cm;
+        this.service = service;
+        this.reapers = reapers;
     }
 
     /** Makes {@code judge} decide whether the link of a local address is down; for tests. */
@@ -106,7 +111,7 @@ final class Farewells {
         if (others) {
             lookLater();
         } else {
-            transport.reapers.reap(look);
+            reapers.reap(look);
         }
     }
 
@@ -136,7 +141,7 @@ final class Farewells {
     private void lookLater() {
         if (!over && looksLater.compareAndSet(false, true)) {
             try {
-                transport.service().scheduleAgain(lookNow, LOOK_NANOS);
+                service.scheduleAgain(lookNow, LOOK_NANOS);
             } catch (OutOfMemoryError e) {
                 looksLater.set(false);
                 throw e;
@@ -147,7 +152,7 @@ final class Farewells {
     private void lookNow() {
         looksLater.set(false);
         try {
-            transport.reapers.reap(look);
+            reapers.reap(look);
         } catch (OutOfMemoryError e) {
             lookLater();
         }
@@ -196,7 +201,7 @@ final class Farewells {
 
         /** Has a reaper of its device tell the peer. Without memory for that it stays unsaid, for the next look. */
         void saySoon() {
-            transport.reapers.reap(id.getVerbs(), this::say);
+            reapers.reap(id.getVerbs(), this::say);
             unsaid.remove(this);
         }
 
@@ -206,9 +211,9 @@ final class Farewells {
                 return;
             }
             try {
-                transport.cm().disconnect(id);
+                cm.disconnect(id);
                 since = System.nanoTime();
-                last = transport.service().schedule(this::end, longestNanos);
+                last = service.schedule(this::end, longestNanos);
             } catch (IOException | RuntimeException | OutOfMemoryError e) {
                 LOG.debug("cannot tell the peer that its connection was lost", e);
                 end();
@@ -232,7 +237,7 @@ final class Farewells {
             }
             unsaid.remove(this);
             try {
-                transport.reapers.reap(id.getVerbs(), this::destroy);
+                reapers.reap(id.getVerbs(), this::destroy);
             } catch (OutOfMemoryError e) { // then here: nothing else refers to it any more
                 destroy();
             }

@@ -23,7 +23,6 @@ final class Growth {
     private boolean underWay; // a thread registers receive memory; there is one at a time
     private int bytes; // what it registers
     private int least;
-    private boolean refused; // send memory is full, and no more was available
 
     Growth(StreamCore core) {
         this.core = core;
@@ -34,9 +33,14 @@ final class Growth {
     /**
      * Returns the bytes that the writer inside can write in one piece, after adding memory if need be; 0 if it has to
      * wait. The lock may have been released in between.
+     *
+     * @param streaming whether much was written since anything was last read
      */
-    int writeRoom() {
+    int writeRoom(boolean streaming) {
         SendMemory memory = core.connection.sendMemory();
+        if (memory.wanted() > 0 && !(streaming && memory.isSmallForAStream())) {
+            core.poll(); // if something is acknowledged by now, no memory need be added
+        }
         Slabs slabs = core.endpoint.slabs;
         int wanted = memory.wanted();
         if (wanted > 0 && slabs.mustRegister(wanted, 1, false)) {
@@ -52,18 +56,8 @@ final class Growth {
             }
         }
         int room = core.connection.writeRoom();
-        refused = room == 0 && memory.wanted() > 0;
+        core.sendMemoryRefused = room == 0 && memory.wanted() > 0;
         return room;
-    }
-
-    /** Returns whether a writer has found that there is no more memory. */
-    boolean isRefused() {
-        return refused;
-    }
-
-    /** Lets writers ask again. */
-    void retry() {
-        refused = false;
     }
 
     // ---- receive memory ----
@@ -100,12 +94,12 @@ final class Growth {
 
     /** Registers what is wanted. Called without the lock, after something that has succeeded: so it throws nothing. */
     void begin() {
-        if (!core.transport.serviceThread().isCurrent()) {
+        if (!core.services.service.isCurrent()) {
             register();
             return;
         }
         try {
-            core.transport.reapers.reap(core.endpoint.device, this::register);
+            core.services.reapers.reap(core.endpoint.device, this::register);
         } catch (RuntimeException | Error e) {
             giveUp(e);
         }

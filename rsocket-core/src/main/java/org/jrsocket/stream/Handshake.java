@@ -31,7 +31,8 @@ final class Handshake implements CmHandler {
 
     final Admission.Request asked;
     private final CmListener listening;
-    private final RdmaTransport transport;
+    private final CmServices shared;
+    private final Services services;
     private final CmId request;
     private final ConnData peer;
     private final Runnable handOver = this::made;
@@ -49,9 +50,10 @@ final class Handshake implements CmHandler {
     private boolean confirmed;
     private boolean over;
 
-    Handshake(CmListener listening, RdmaTransport transport, Admission.Request asked) {
+    Handshake(CmListener listening, CmServices shared, Admission.Request asked) {
         this.listening = listening;
-        this.transport = transport;
+        this.shared = shared;
+        this.services = shared.services;
         this.asked = asked;
         this.request = asked.id();
         this.peer = asked.peer();
@@ -61,7 +63,7 @@ final class Handshake implements CmHandler {
     void begin() {
         try {
             request.attach(this);
-            if (!transport.makers.execute(asked.device(), this::make)) {
+            if (!services.makers.execute(asked.device(), this::make)) {
                 unwanted = true;
                 made();
             }
@@ -81,7 +83,7 @@ final class Handshake implements CmHandler {
         while (!isPassedOn()) { // nobody else knows what was made
             LockSupport.parkNanos(RETRY_NANOS);
         }
-        if (transport.serviceThread().hasEnded()) { // so the listener is closed
+        if (services.service.hasEnded()) { // so the listener is closed
             unwanted = true;
             made();
         }
@@ -96,21 +98,21 @@ final class Handshake implements CmHandler {
             refusal = Refusals.busy(peer);
             return;
         }
-        endpoint = new Endpoint(transport, request, listening.config());
+        endpoint = new Endpoint(services, request, listening.config());
         ConnData mine = endpoint.connData();
         if (peer.hasExtension()) {
             mine = mine.withFeatures(Endpoint.FEATURES);
         }
-        PathTimers.setAckTimeout(transport.cm(), request, listening.config());
+        PathTimers.setAckTimeout(services.cm, request, listening.config());
         if (!unwanted) {
-            transport.cm().accept(request, HandshakeParameters.ofAnswer(mine));
+            services.cm.accept(request, HandshakeParameters.ofAnswer(mine));
             answered = System.nanoTime();
         }
     }
 
     private boolean isPassedOn() {
         try {
-            transport.service().execute(handOver);
+            services.service.execute(handOver);
             return true;
         } catch (OutOfMemoryError e) {
             return false;
@@ -210,7 +212,7 @@ final class Handshake implements CmHandler {
     private RdmaStream established() {
         over = true;
         try {
-            return transport.established(endpoint, peer);
+            return shared.established(endpoint, peer);
         } catch (IOException | RuntimeException | Error e) {
             end();
             LOG.debug("a connection to the {} was lost before it was established", listening, e);
@@ -226,7 +228,7 @@ final class Handshake implements CmHandler {
         }
         boolean given = false;
         try {
-            stream.onCmEvent(event);
+            stream.core().onCmEvent(event);
             if (stream.core().hasInput()) {
                 given = true;
                 listening.established(this, stream);
@@ -259,7 +261,7 @@ final class Handshake implements CmHandler {
             confirmed = true;
             answered = now;
             try {
-                transport.cm().confirm(request);
+                services.cm.confirm(request);
             } catch (IOException e) {
                 LOG.debug("confirming a connection to the {} failed", listening, e);
             }
@@ -280,7 +282,7 @@ final class Handshake implements CmHandler {
 
     private void end() {
         try {
-            transport.reapers.reap(endpoint.device, endpoint::free);
+            services.reapers.reap(endpoint.device, endpoint::free);
         } catch (OutOfMemoryError e) { // then here: nothing else refers to it any more
             endpoint.free();
         } finally {

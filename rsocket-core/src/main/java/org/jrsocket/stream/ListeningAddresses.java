@@ -23,7 +23,8 @@ final class ListeningAddresses {
     /** The first pause after an event: one move causes many, and the address may be gone from both devices a while. */
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
-    private final RdmaTransport transport;
+    private final ServiceThread service;
+    private final Reapers reapers;
     private final Runnable look = this::look; // made now, as it is needed where memory is lacking
 
     // Guarded by this.
@@ -34,8 +35,9 @@ final class ListeningAddresses {
     private long longest = PERIOD_NANOS;
     private long pause = PERIOD_NANOS;
 
-    ListeningAddresses(RdmaTransport transport) {
-        this.transport = transport;
+    ListeningAddresses(ServiceThread service, Reapers reapers) {
+        this.service = service;
+        this.reapers = reapers;
     }
 
     /** Adds a listener that listens at a specific address. Repeated calls have no effect. */
@@ -79,7 +81,7 @@ final class ListeningAddresses {
     private void lookLater() {
         if (timer == null && !looking && !listeners.isEmpty()) {
             long mine = turn;
-            timer = transport.service().schedule(() -> due(mine), pause);
+            timer = service.schedule(() -> due(mine), pause);
         }
     }
 
@@ -92,7 +94,7 @@ final class ListeningAddresses {
             turn++;
             looking = true;
         }
-        if (!transport.reapers.handOver(null, look)) { // without memory, or at the end: not here, for it may last
+        if (!reapers.handOver(null, look)) { // without memory, or at the end: not here, for it may last
             lookAgain();
         }
     }
@@ -108,7 +110,7 @@ final class ListeningAddresses {
 
     /** Waits for memory for the next timer, without the lock. */
     private void lookAgain() {
-        for (int tries = 1; !looked() && !transport.serviceThread().hasEnded(); tries++) {
+        for (int tries = 1; !looked() && !service.hasEnded(); tries++) {
             LockSupport.parkNanos(ServiceThread.pauseNanos(tries));
         }
     }

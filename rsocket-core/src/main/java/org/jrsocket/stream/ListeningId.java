@@ -47,7 +47,8 @@ final class ListeningId implements AutoCloseable {
     /** No more reasons than this are logged until it listens again. */
     private static final int MOST_TOLD = 8;
 
-    private final RdmaTransport transport;
+    private final Services services;
+    private final ListeningAddresses addresses;
     private final CmHandler listener;
     private final Runnable tryAgain = this::untilThereIsADevice; // made now: it may be needed where memory is lacking
     private final Runnable tryForPort = this::untilThePortIsFree; // likewise
@@ -69,8 +70,9 @@ final class ListeningId implements AutoCloseable {
      *
      * @param listener is told of requests, and of the device's removal, upon which it calls {@link #deviceRemoved}
      */
-    ListeningId(RdmaTransport transport, CmHandler listener) {
-        this.transport = transport;
+    ListeningId(CmServices shared, CmHandler listener) {
+        this.services = shared.services;
+        this.addresses = shared.listening;
         this.listener = listener;
     }
 
@@ -95,8 +97,8 @@ final class ListeningId implements AutoCloseable {
     }
 
     private CmId listen(InetSocketAddress local) throws IOException {
-        Cm cm = transport.cm();
-        CmId fresh = cm.createId(transport.channel(), RdmaCm.RDMA_PS_TCP);
+        Cm cm = services.cm;
+        CmId fresh = cm.createId(services.channel, RdmaCm.RDMA_PS_TCP);
         try {
             fresh.attach(listener);
             // the kernel keeps an rsocket's port busy for a while after its last connection
@@ -120,8 +122,8 @@ final class ListeningId implements AutoCloseable {
     private void watchFor(CmId fresh) {
         Device device = fresh.getVerbs();
         if (device != null) {
-            transport.devices().opened(device); // its events are hints
-            transport.devices().listening().add(this);
+            services.devices.opened(device); // its events are hints
+            addresses.add(this);
         }
     }
 
@@ -133,7 +135,7 @@ final class ListeningId implements AutoCloseable {
         Device bound = device();
         Device now = bound == null ? null : deviceOf(address.getAddress());
         if (now != null && now != bound) {
-            transport.service().execute(() -> follow(now));
+            services.service.execute(() -> follow(now));
         }
     }
 
@@ -146,8 +148,8 @@ final class ListeningId implements AutoCloseable {
     private Device deviceOf(InetAddress local) {
         CmId probe = null;
         try {
-            probe = transport.cm().createId(transport.channel(), RdmaCm.RDMA_PS_TCP);
-            transport.cm().bindAddr(probe, new InetSocketAddress(local, 0));
+            probe = services.cm.createId(services.channel, RdmaCm.RDMA_PS_TCP);
+            services.cm.bindAddr(probe, new InetSocketAddress(local, 0));
             return probe.getVerbs();
         } catch (IOException | RuntimeException e) {
             LOG.trace("the {}: cannot find the device of its address", listener, e);
@@ -216,7 +218,7 @@ final class ListeningId implements AutoCloseable {
             }
         } finally { // without memory, too, or if the logger throws
             if (!listens && !isClosed()) {
-                transport.service().scheduleAgain(tryAgain, AGAIN_NANOS);
+                services.service.scheduleAgain(tryAgain, AGAIN_NANOS);
             }
         }
         if (listens) {
@@ -277,7 +279,7 @@ final class ListeningId implements AutoCloseable {
             return;
         }
         long nanos = pause / 2 + ThreadLocalRandom.current().nextLong(pause);
-        ServiceLoop.Timer next = transport.service().scheduleAgain(tryForPort, nanos);
+        ServiceLoop.Timer next = services.service.scheduleAgain(tryForPort, nanos);
         synchronized (this) {
             again = next;
         }
@@ -318,7 +320,7 @@ final class ListeningId implements AutoCloseable {
                 again.cancel();
             }
         }
-        transport.devices().listening().remove(this);
+        addresses.remove(this);
         if (listening != null) {
             Freeing.destroy(listening);
         }

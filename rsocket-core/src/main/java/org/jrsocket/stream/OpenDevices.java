@@ -7,44 +7,50 @@ package org.jrsocket.stream;
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import org.jrsocket.verbs.Device;
-import org.jrsocket.verbs.Qp;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The devices that connections or listeners were made on. This class reads their asynchronous events, and ends
- * everything on a device that is removed from the host, or reports a fatal error: the kernel and libibverbs report both
+ * The devices that connections or listeners were made on. This class reads their asynchronous events, and tells those
+ * who use a device that it is lost: removed from the host, or in a fatal error, which the kernel and libibverbs report
  * in the same way. A device that comes back counts as another one.
  */
 final class OpenDevices {
 
-    private static final Logger LOG = LoggerFactory.getLogger(OpenDevices.class);
+    /** Those who use devices. Told on the service thread. */
+    interface Uses {
 
-    /** The time in which a queue pair that has failed completes what was posted. */
-    private static final long FLUSH_NANOS = TimeUnit.SECONDS.toNanos(1);
+        /** A device is lost, with everything on it. */
+        void lost(Device device);
 
-    private static final String DEAD_QUEUE = "a completion queue of this host's device has failed";
+        /** The asynchronous event says that a queue of the device has failed. */
+        void queueFailed(Device device, int event);
 
-    private final RdmaTransport transport;
-    private final Map<Device, ServiceThread.SteadyWatch> watches = new ConcurrentHashMap<>();
-    private final ListeningAddresses listening;
-
-    OpenDevices(RdmaTransport transport) {
-        this.transport = transport;
-        this.listening = new ListeningAddresses(transport);
+        /** An address may have moved to another device. */
+        void mayHaveMoved();
     }
 
-    ListeningAddresses listening() {
-        return listening;
+    private static final Logger LOG = LoggerFactory.getLogger(OpenDevices.class);
+
+    private final ServiceThread service;
+    private final BundlePool bundles;
+    private final InlineLimits inlineLimits;
+    private final Uses uses;
+    private final Map<Device, ServiceThread.SteadyWatch> watches = new ConcurrentHashMap<>();
+
+    OpenDevices(ServiceThread service, BundlePool bundles, InlineLimits inlineLimits, Uses uses) {
+        this.service = service;
+        this.bundles = bundles;
+        this.inlineLimits = inlineLimits;
+        this.uses = uses;
     }
 
     /** Takes note of a device that something will be made on. May be called from any thread. */
     void opened(Device device) {
         if (!watches.containsKey(device) && !device.isLost()) {
             // Only the service thread adds and removes entries.
-            transport.service().execute(() -> watch(device));
+            service.execute(() -> watch(device));
         }
     }
 
@@ -53,8 +59,7 @@ final class OpenDevices {
             return;
         }
         try {
-            ServiceThread.SteadyWatch watch =
-                    transport.serviceThread().watchSteadily(device.asyncFd(), () -> takeEvents(device));
+            ServiceThread.SteadyWatch watch = service.watchSteadily(device.asyncFd(), () -> takeEvents(device));
             watches.put(device, watch);
             watch.arm();
         } catch (IOException e) { // no descriptor left, for example: the next connection tries again
@@ -88,42 +93,15 @@ final class OpenDevices {
             default -> LOG.debug("RDMA device {}: asynchronous event {}, port {}", device.name(), type, port);
         }
         if (type == Device.EVENT_PORT_ERR || type == Device.EVENT_PORT_ACTIVE || type == Device.EVENT_GID_CHANGE) {
-            listening.mayHaveMoved();
+            uses.mayHaveMoved();
         }
     }
 
-    /**
-     * Ends the stream whose queue has failed. A completion queue reports nothing any more. A queue pair mostly fails
-     * what was posted, which says more, but need not. Without a stream, nothing is made of the queue any more.
-     */
     private void queueFailed(Device device, int event) {
-        int type = Device.eventType(event);
-        if (type == Device.EVENT_CQ_ERR) { // a peer can cause the others, as often as it likes
-            transport.bundles().queueFailed(device, event);
+        if (Device.eventType(event) == Device.EVENT_CQ_ERR) { // a peer can cause the others, as often as it likes
+            bundles.queueFailed(device, event);
         }
-        for (RdmaStream stream : transport.streams()) {
-            Endpoint endpoint = stream.core().endpoint;
-            Qp qp = endpoint.qp;
-            if (endpoint.device != device) {
-                continue;
-            }
-            if (endpoint.recvCq.isSubjectOf(event) || endpoint.sendCq.isSubjectOf(event)) {
-                queueFailed(stream, DEAD_QUEUE);
-                LOG.warn("a completion queue of RDMA device {} has failed; {} is reset", device.name(), stream);
-            } else if (qp != null && qp.isSubjectOf(event)) {
-                LOG.debug("the queue pair of {} has failed: asynchronous event {}", stream, type);
-                String why = "this host's device has failed the queue pair (asynchronous event " + type + ")";
-                transport.service().schedule(() -> queueFailed(stream, why), FLUSH_NANOS);
-            }
-        }
-    }
-
-    private static void queueFailed(RdmaStream stream, String why) {
-        try {
-            stream.core().effects().queueFailed(why);
-        } catch (RuntimeException | Error e) {
-            LOG.error("cannot end {}, one of whose queues has failed", stream, e);
-        }
+        uses.queueFailed(device, event);
     }
 
     private void unwatch(Device device) {
@@ -133,7 +111,7 @@ final class OpenDevices {
         }
     }
 
-    /** Ends and frees everything on a lost device. Called on the service thread; repeated calls have no effect. */
+    /** Has everything on a lost device end. Called on the service thread; repeated calls have no effect. */
     void removed(Device device) {
         if (device.isLost()) { // already handled: the event comes for each of its connections
             return;
@@ -148,45 +126,9 @@ final class OpenDevices {
     private void lose(Device device) {
         unwatch(device); // before its descriptor number may be reused
         device.lose();
-        transport.inlineLimits().deviceRemoved(device);
-        transport.bundles().deviceRemoved(device);
-        for (RdmaStream stream : transport.streams()) {
-            if (stream.core().endpoint.device == device) {
-                end(stream);
-            }
-        }
-    }
-
-    /** Ends one stream. There is no second attempt, so trouble with one stream must not affect the others. */
-    private static void end(RdmaStream stream) {
-        try {
-            stream.deviceRemoved();
-        } catch (RuntimeException | Error e) {
-            LOG.error("cannot end {}, whose device was removed or has failed", stream, e);
-        }
-    }
-
-    /** Throws an exception if no stream can be made, because the device or the completion queues have failed. */
-    void ensureWorking(Endpoint endpoint) throws IOException {
-        if (endpoint.recvCq.hasFailed()) {
-            throw new IOException("a completion queue of " + endpoint.device.name() + " has failed");
-        }
-        if (endpoint.device.isLost()) {
-            throw new IOException(endpoint.device.name() + " was removed or has failed");
-        }
-    }
-
-    /**
-     * Ends a stream whose device or completion queue failed while it was made: the service thread may have looked for
-     * the streams that this concerned before this one was there. Called when it is, on any thread.
-     */
-    void added(RdmaStream stream) {
-        Endpoint endpoint = stream.core().endpoint;
-        if (endpoint.device.isLost()) {
-            transport.service().execute(() -> end(stream));
-        } else if (endpoint.recvCq.hasFailed()) {
-            transport.service().execute(() -> queueFailed(stream, DEAD_QUEUE));
-        }
+        inlineLimits.deviceRemoved(device);
+        bundles.deviceRemoved(device);
+        uses.lost(device);
     }
 
     /** Returns the number of devices that are watched. */

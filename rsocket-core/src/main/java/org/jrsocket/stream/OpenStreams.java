@@ -169,7 +169,7 @@ final class OpenStreams {
                     "connections not freed: {}, of which {} wait for received bytes to be given back",
                     left.size(),
                     left.stream()
-                            .filter(stream -> stream.closing().freeing().waitsForBorrowed())
+                            .filter(stream -> stream.core().freeing.waitsForBorrowed())
                             .count());
         }
     }

@@ -16,7 +16,7 @@ import org.jrsocket.verbs.CqSet;
  */
 public final class PollSet implements AutoCloseable {
 
-    private final RdmaTransport transport;
+    private final Services services;
     private final Object lock =
             new Object(); // taken after a stream's lock; a thread that waits for it makes no call to the application
     // Guarded by lock.
@@ -25,14 +25,16 @@ public final class PollSet implements AutoCloseable {
     private final Object[] attachments;
     private boolean closed;
 
+    private final StreamCore.Polled polled = this::take;
+
     // Used by the looking thread.
     private final Object[] found;
     private int foundCount;
 
     /** Creates a set for up to {@code capacity} streams of the transport that {@code stream} belongs to. */
     public PollSet(RdmaStream stream, int capacity) {
-        transport = stream.core().transport;
-        queues = transport.bundles().verbs().createCqSet(capacity);
+        services = stream.core().services;
+        queues = services.bundles.verbs().createCqSet(capacity);
         streams = new StreamCore[capacity];
         attachments = new Object[capacity];
         found = new Object[capacity];
@@ -47,7 +49,7 @@ public final class PollSet implements AutoCloseable {
         StreamCore core = stream.core();
         core.enter();
         try {
-            if (core.phase.isFreed() || core.pollSet != null || core.transport != transport) {
+            if (core.phase.isFreed() || core.pollSet != null || core.services != services) {
                 return false;
             }
             synchronized (lock) {
@@ -58,7 +60,7 @@ public final class PollSet implements AutoCloseable {
                 queues.add(core.queues.receiveCq());
                 streams[index] = core;
                 attachments[index] = attachment;
-                core.pollSet = this;
+                core.pollSet = polled;
                 return true;
             }
         } finally {
@@ -68,28 +70,24 @@ public final class PollSet implements AutoCloseable {
 
     /** Removes a stream, if it is in this set. */
     public void remove(RdmaStream stream) {
-        StreamCore core = stream.core();
+        remove(stream.core());
+    }
+
+    private void remove(StreamCore core) {
         core.enter();
         try {
-            if (core.pollSet == this) {
-                removeFromAny(core);
+            if (core.pollSet == polled) {
+                take(core);
             }
         } finally {
             core.exit();
         }
     }
 
-    /** Removes a stream before its queues are freed. Called with the stream's lock held. */
-    static void removeFromAny(StreamCore core) {
-        assert core.isHeld();
-        PollSet set = core.pollSet;
-        if (set != null) {
-            core.pollSet = null;
-            set.take(core);
-        }
-    }
-
+    /** Called with the stream's lock held. */
     private void take(StreamCore core) {
+        assert core.isHeld();
+        core.pollSet = null;
         synchronized (lock) {
             int last = queues.size() - 1;
             for (int i = 0; i <= last; i++) {
@@ -137,7 +135,7 @@ public final class PollSet implements AutoCloseable {
             closed = true;
         }
         for (StreamCore core = any(); core != null; core = any()) {
-            remove(core.stream());
+            remove(core);
         }
         synchronized (lock) {
             queues.free();

@@ -21,12 +21,12 @@ import org.jrsocket.verbs.CmId;
 public record QueueLimits(String device, int sendQueue, int receiveQueue, int inline) {
 
     /** Makes an endpoint on the device that has {@code local}, and frees it again. */
-    static QueueLimits of(RdmaTransport transport, InetAddress local, StreamConfig config) throws IOException {
-        CmId id = transport.cm().createId(transport.channel(), RdmaCm.RDMA_PS_TCP);
+    static QueueLimits of(Services services, InetAddress local, StreamConfig config) throws IOException {
+        CmId id = services.cm.createId(services.channel, RdmaCm.RDMA_PS_TCP);
         Endpoint endpoint;
         try {
-            transport.cm().bindAddr(id, new InetSocketAddress(local, 0));
-            endpoint = new Endpoint(transport, id, config);
+            services.cm.bindAddr(id, new InetSocketAddress(local, 0));
+            endpoint = new Endpoint(services, id, config);
         } catch (IOException | RuntimeException | Error e) {
             Freeing.destroy(id);
             throw e;

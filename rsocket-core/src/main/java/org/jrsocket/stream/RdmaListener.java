@@ -43,7 +43,7 @@ public interface RdmaListener extends AutoCloseable {
             Access access,
             Patience patience)
             throws IOException {
-        return CmListener.open(transport, local, backlog, config, access, patience);
+        return CmListener.open(transport.shared(), local, backlog, config, access, patience);
     }
 
     InetSocketAddress localAddress();

@@ -10,9 +10,9 @@ import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jrsocket.os.Epoll;
-import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.wire.ConnData;
 
 /**
@@ -30,26 +30,31 @@ import org.jrsocket.wire.ConnData;
  */
 public final class RdmaStream implements AutoCloseable {
 
-    private final StreamCore core;
+    private final StreamDriver core;
     private final StreamReader reader;
     private final StreamWriter writer;
     private final StreamLender lender;
     private final StreamWaiter waits;
     private final StreamClosing closing;
 
-    /** Takes over {@code endpoint}, which is connected. */
+    /**
+     * Takes over {@code endpoint}, which is connected.
+     *
+     * @param whenGone is told once when nothing native is left of the stream
+     */
     RdmaStream(
-            RdmaTransport transport,
+            Services services,
             Endpoint endpoint,
             ConnData peer,
             InetSocketAddress local,
-            InetSocketAddress remote) {
-        this.core = new StreamCore(this, transport, endpoint, peer, local, remote);
+            InetSocketAddress remote,
+            Consumer<RdmaStream> whenGone) {
+        this.core = new StreamDriver(services, endpoint, peer, local, remote, () -> whenGone.accept(this));
         this.reader = new StreamReader(core);
         this.writer = new StreamWriter(core);
         this.lender = new StreamLender(core, writer);
-        this.waits = core.waits();
-        this.closing = new StreamClosing(core);
+        this.waits = core.waits;
+        this.closing = core.closing;
         core.open();
     }
 
@@ -181,7 +186,7 @@ public final class RdmaStream implements AutoCloseable {
      * are still out: at once, or in the thread that frees the stream, which must not be held up. One per stream.
      */
     public void whenSendsAreOver(Runnable action) {
-        closing.freeing().whenSendsAreOver(action);
+        core.freeing.whenSendsAreOver(action);
     }
 
     /** Runs {@code action} now and then while nothing moves, on the service thread; it must not wait. */
@@ -233,7 +238,7 @@ public final class RdmaStream implements AutoCloseable {
         return closing.awaitDrained(nanos);
     }
 
-    StreamCore core() {
+    StreamDriver core() {
         return core;
     }
 
@@ -252,20 +257,6 @@ public final class RdmaStream implements AutoCloseable {
     /** Returns whether nothing native is left of the stream. */
     public boolean isFreed() {
         return locked(() -> core.phase.isGone());
-    }
-
-    // ---- events ----
-
-    /** Called on the service thread. */
-    void onCmEvent(CmEvent event) {
-        core.effects().onCmEvent(event);
-        closing.step();
-    }
-
-    /** Called on the service thread. */
-    void deviceRemoved() {
-        core.effects().deviceRemoved();
-        closing.step();
     }
 
     // ---- for selectors ----
@@ -333,7 +324,7 @@ public final class RdmaStream implements AutoCloseable {
 
     /** Turns the probes for a dead peer on or off: one probe every {@code intervalNanos}; 0 turns them off. */
     public void keepAlive(long intervalNanos) {
-        core.keepAlive().every(intervalNanos);
+        core.keepAlive.every(intervalNanos);
     }
 
     public boolean isOpen() {
@@ -379,7 +370,7 @@ public final class RdmaStream implements AutoCloseable {
 
     /** Returns the bytes registered for the stream now. */
     public long registeredBytes() {
-        return locked(closing.freeing()::registeredBytes);
+        return locked(core.freeing::registeredBytes);
     }
 
     /** Answers questions that are not asked for every message. */
@@ -394,6 +385,6 @@ public final class RdmaStream implements AutoCloseable {
 
     @Override
     public String toString() {
-        return core.local + " to " + core.remote + " over " + core.endpoint.device.name();
+        return core.toString();
     }
 }

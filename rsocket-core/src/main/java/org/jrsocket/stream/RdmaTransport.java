@@ -13,9 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import org.jrsocket.verbs.Cm;
-import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.VerbsProvider;
-import org.jrsocket.wire.ConnData;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,41 +33,23 @@ public final class RdmaTransport implements AutoCloseable {
 
     private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    private final String description;
-    private final Cm cm;
-    private final CmChannel channel;
     private final ServiceThread service;
-    private final CmEvents events;
-    private final MemoryBudget memory = new MemoryBudget();
-    final Makers makers = new Makers();
-    final Reapers reapers;
-    private final BundlePool bundles;
-    private final OpenDevices devices = new OpenDevices(this);
-    private final InlineLimits inlineLimits = new InlineLimits();
-    private volatile BiConsumer<InetSocketAddress, InetSocketAddress> pathLost = (local, peer) -> {};
-    private volatile Admission.Limits limits = Admission.Limits.DEFAULT;
-    private final ExitDelay exitDelay;
+    private final Services services;
     private final OpenStreams streams;
-    private final Closings closings;
-    private final Farewells farewells = new Farewells(this);
-    private final LimitedLog protocolErrors = new LimitedLog(LoggerFactory.getLogger(RdmaStream.class));
-
-    private final OpenIds openIds = new OpenIds();
+    private final CmServices shared;
+    private final ExitDelay exitDelay;
 
     private RdmaTransport(VerbsProvider provider, long idleNanos, ServiceThread service) throws IOException {
         this.service = service;
-        provider.install();
-        description = provider.description();
-        cm = provider.openCm();
-        bundles = new BundlePool(this, provider.openVerbs(), idleNanos, memory);
-        closings = new Closings(service);
         streams = new OpenStreams(service);
-        reapers = new Reapers(service);
-        exitDelay = new ExitDelay(streams, farewells);
-        channel = cm.createEventChannel();
+        Reapers reapers = new Reapers(service);
+        ListeningAddresses listening = new ListeningAddresses(service, reapers);
+        DeviceFailures failures = new DeviceFailures(service, streams, listening);
+        services = new Services(provider, idleNanos, service, reapers, failures);
+        exitDelay = new ExitDelay(streams, services.farewells);
         CmEvents watched = null;
         try {
-            watched = new CmEvents(cm, channel, service, devices);
+            watched = new CmEvents(services.cm, services.channel, service, services.devices);
             exitDelay.begin();
             watched.start(); // last, so that after a failure nobody uses the channel; no event comes yet
         } catch (IOException | RuntimeException | Error e) { // the next connection tries again
@@ -77,10 +57,10 @@ public final class RdmaTransport implements AutoCloseable {
             if (watched != null) {
                 watched.end();
             }
-            Freeing.attempt("rdma_destroy_event_channel", null, Cm::destroyEventChannel, cm, channel);
+            Freeing.attempt("rdma_destroy_event_channel", null, Cm::destroyEventChannel, services.cm, services.channel);
             throw e;
         }
-        events = watched;
+        shared = new CmServices(services, watched, listening, streams, failures);
     }
 
     /** Creates a stack over {@code provider}; its threads start now. */
@@ -123,7 +103,7 @@ public final class RdmaTransport implements AutoCloseable {
     /** Starts connecting; {@code observer} is told what is learned about the peer. */
     public PendingConnect connect(
             InetSocketAddress local, InetSocketAddress remote, StreamConfig config, PendingConnect.Observer observer) {
-        CmConnect connecting = new CmConnect(this, local, remote, config, observer, false);
+        CmConnect connecting = new CmConnect(shared, local, remote, config, observer, false);
         connecting.start();
         return connecting;
     }
@@ -139,7 +119,7 @@ public final class RdmaTransport implements AutoCloseable {
     /** Probes a peer from an address of this host. */
     public void probe(
             InetSocketAddress local, InetSocketAddress remote, StreamConfig config, PendingConnect.Observer observer) {
-        new CmConnect(this, local, remote, config, observer, true).start();
+        new CmConnect(shared, local, remote, config, observer, true).start();
     }
 
     /**
@@ -156,7 +136,7 @@ public final class RdmaTransport implements AutoCloseable {
     /** Listens for clients that {@code access} admits; others are refused before anything is made for them. */
     public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config, Access access)
             throws IOException {
-        return CmListener.open(this, local, backlog, config, access, null);
+        return CmListener.open(shared, local, backlog, config, access, null);
     }
 
     /**
@@ -166,7 +146,7 @@ public final class RdmaTransport implements AutoCloseable {
      * @throws IOException if it cannot be made; the message says why and what to do
      */
     public QueueLimits tryQueuePair(InetAddress local, StreamConfig config) throws IOException {
-        return QueueLimits.of(this, local, config);
+        return QueueLimits.of(services, local, config);
     }
 
     /** Returns the service thread's loop, which can also watch other descriptors (a TCP listener's). */
@@ -191,10 +171,11 @@ public final class RdmaTransport implements AutoCloseable {
 
     private void end(boolean delivering) {
         boolean interrupted = Thread.interrupted(); // otherwise no wait would wait
+        OpenIds openIds = shared.openIds;
         openIds.endListeners();
         openIds.endConnects(); // otherwise an answer could make a stream in the meantime
         awaitTasks();
-        boolean idle = makers.end(CLOSE_NANOS);
+        boolean idle = services.makers.end(CLOSE_NANOS);
         interrupted |= Thread.interrupted();
         awaitTasks(); // they take what the makers have made
         if (delivering) {
@@ -202,15 +183,15 @@ public final class RdmaTransport implements AutoCloseable {
             exitDelay.awaitPeers();
         }
         streams.abortAll(CLOSE_NANOS);
-        farewells.end();
+        services.farewells.end();
         exitDelay.end();
-        events.end();
-        devices.end();
+        shared.events.end();
+        services.devices.end();
         boolean stopped = service.stop(CLOSE_NANOS);
         openIds.endConnects(); // no thread takes their late answers any more
-        bundles.close(); // so that a reaper frees what is kept
-        reapers.end();
-        events.over(idle && stopped, streams::count);
+        services.bundles.close(); // so that a reaper frees what is kept
+        services.reapers.end();
+        shared.events.over(idle && stopped, streams::count);
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
@@ -218,19 +199,7 @@ public final class RdmaTransport implements AutoCloseable {
 
     /** Handles what has arrived. Called on the service thread, but not within a callback of the connection manager. */
     public void takeCmEvents() {
-        events.takeAll();
-    }
-
-    /** Runs {@code task} on the service thread in so many nanoseconds, after what has arrived by then is handled. */
-    void afterCmEvents(long nanos, Runnable task) {
-        Runnable then = () -> {
-            try {
-                takeCmEvents();
-            } finally { // without memory, too
-                task.run();
-            }
-        };
-        service.schedule(then, nanos);
+        shared.events.takeAll();
     }
 
     /** Waits for the service thread's tasks: listeners leave to it the streams that they have not handed over. */
@@ -240,28 +209,6 @@ public final class RdmaTransport implements AutoCloseable {
             service.execute(done::countDown);
             Threads.await(done, CLOSE_NANOS);
         }
-    }
-
-    OpenIds openIds() {
-        return openIds;
-    }
-
-    /** Makes a stream on a connected endpoint. Called on the service thread or a maker. */
-    RdmaStream established(Endpoint endpoint, ConnData peer) throws IOException {
-        devices.ensureWorking(endpoint);
-        InetSocketAddress local = (InetSocketAddress) endpoint.id.getSource();
-        InetSocketAddress remote = (InetSocketAddress) endpoint.id.getDestination();
-        RdmaStream stream = new RdmaStream(this, endpoint, peer, local, remote);
-        try {
-            streams.add(stream);
-            devices.added(stream);
-            endpoint.id.attach((CmHandler) stream::onCmEvent); // last: the service thread may use it from here on
-        } catch (RuntimeException | Error e) { // the caller frees the endpoint, and others get its queues
-            stream.closing().freeing().disown();
-            streams.remove(stream);
-            throw e;
-        }
-        return stream;
     }
 
     /** Called without locks, when the stream is its owner's: a logger may wait for that owner. */
@@ -274,7 +221,7 @@ public final class RdmaTransport implements AutoCloseable {
      * peers have taken nothing for ten seconds are reset; with 16 times as many, the oldest that wait for their peers.
      */
     public void limitClosing(int max) {
-        closings.limit(max);
+        services.closings.limit(max);
     }
 
     /**
@@ -282,12 +229,12 @@ public final class RdmaTransport implements AutoCloseable {
      * are, and a connection that cannot have its minimum is refused.
      */
     public void limitMemory(long bytes) {
-        memory.limit(bytes);
+        services.memory.limit(bytes);
     }
 
     /** Returns the bytes that are registered now, for streams and for what is kept for later streams. */
     public long registeredMemory() {
-        return memory.used();
+        return services.memory.used();
     }
 
     /**
@@ -295,29 +242,12 @@ public final class RdmaTransport implements AutoCloseable {
      * device did not answer although neither end had closed it. It runs on any thread and must not block.
      */
     public void onPathLost(BiConsumer<InetSocketAddress, InetSocketAddress> action) {
-        pathLost = action;
-    }
-
-    void pathLost(InetSocketAddress local, InetSocketAddress peer) {
-        pathLost.accept(local, peer);
-    }
-
-    Closings closings() {
-        return closings;
+        services.onPathLost(action);
     }
 
     /** Waits as an exiting JVM does. */
     void awaitFarewells() {
         exitDelay.awaitFarewells();
-    }
-
-    Farewells farewells() {
-        return farewells;
-    }
-
-    void forget(RdmaStream stream) {
-        streams.remove(stream);
-        events.forgotten(streams.count());
     }
 
     /** Returns the number of streams that are not freed yet. */
@@ -327,12 +257,12 @@ public final class RdmaTransport implements AutoCloseable {
 
     /** Describes the verbs that carry the transport, for people. */
     public String description() {
-        return description;
+        return services.description;
     }
 
     /** Returns what is open, and all bytes so far. */
     public Totals totals() {
-        return streams.totals(memory.refusals());
+        return streams.totals(services.memory.refusals());
     }
 
     /**
@@ -340,7 +270,7 @@ public final class RdmaTransport implements AutoCloseable {
      * logger hangs; 0 if none has for more than a second. Waits for nothing.
      */
     public long hungNanos() {
-        return Math.max(serviceThread().hungNanos(), Math.max(makers.hungNanos(), reapers.hungNanos()));
+        return Math.max(service.hungNanos(), Math.max(services.makers.hungNanos(), services.reapers.hungNanos()));
     }
 
     /** Returns the streams that are not freed yet, at this moment. */
@@ -348,51 +278,16 @@ public final class RdmaTransport implements AutoCloseable {
         return streams.now();
     }
 
-    Cm cm() {
-        return cm;
-    }
-
     /** Frees what ended connections have left for later ones; otherwise it would be freed after some seconds. */
     public void freeIdle() {
-        bundles.freeIdle();
+        services.bundles.freeIdle();
     }
 
-    /** Returns the log for what peers did that no peer may do. */
-    LimitedLog protocolErrors() {
-        return protocolErrors;
+    Services services() {
+        return services;
     }
 
-    OpenDevices devices() {
-        return devices;
-    }
-
-    BundlePool bundles() {
-        return bundles;
-    }
-
-    /** Returns the limits of listeners that are made from now on. */
-    Admission.Limits limits() {
-        return limits;
-    }
-
-    /** Sets other limits, for a test. */
-    void limits(Admission.Limits newLimits) {
-        limits = newLimits;
-    }
-
-    InlineLimits inlineLimits() {
-        return inlineLimits;
-    }
-
-    CmChannel channel() {
-        return channel;
-    }
-
-    ServiceThread serviceThread() {
-        return service;
-    }
-
-    Leftovers leftovers() {
-        return service.leftovers();
+    CmServices shared() {
+        return shared;
     }
 }

@@ -4,33 +4,44 @@
  */
 package org.jrsocket.stream;
 
+import java.net.InetSocketAddress;
 import org.jrsocket.jfr.Events;
+import org.jrsocket.protocol.Outbound;
 
-/** Counts how often written data waits for the peer to make room, and for how long if that is being recorded. */
+/**
+ * Counts how often written data waits for the peer to make room, and for how long if that is being recorded. Guarded by
+ * the stream's lock.
+ */
 final class Stalls {
 
-    private final StreamCore core; // its lock guards everything here
+    private final Outbound out;
+    private final InetSocketAddress local;
+    private final InetSocketAddress remote;
+    private final String device;
 
     private boolean waits;
     private long count;
     private Events.Stall recorded;
     private long bytes;
 
-    Stalls(StreamCore core) {
-        this.core = core;
+    Stalls(Outbound out, InetSocketAddress local, InetSocketAddress remote, String device) {
+        this.out = out;
+        this.local = local;
+        this.remote = remote;
+        this.device = device;
     }
 
     /** Called after a step that may have begun or ended a wait. */
     void look() {
-        if (core.out.waitsForPeer()) {
+        if (out.waitsForPeer()) {
             count += waits ? 0 : 1;
             waits = true;
             recorded = recorded == null ? Events.stalled() : recorded;
-            bytes = core.out.written() - core.out.posted();
+            bytes = out.written() - out.posted();
         } else if (waits) {
             waits = false;
             if (recorded != null) {
-                recorded.over(core.local, core.remote, core.endpoint.device.name(), bytes);
+                recorded.over(local, remote, device, bytes);
                 recorded = null;
             }
         }

@@ -15,7 +15,7 @@ import org.jrsocket.jfr.Events;
  * that closes. The others end on the service thread, step by step. As in {@link DeviceSilence}, waiting is counted in
  * {@linkplain Closings looks} and not in time: a process that stood still has not seen what its peers took meanwhile.
  */
-final class StreamClosing {
+final class StreamClosing implements Closings.Close {
 
     /** Looks for which an aborted stream tries to tell its peer: 3 s. */
     private static final int ABORT_LOOKS = 6;
@@ -30,7 +30,9 @@ final class StreamClosing {
     private static final long INSIDE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final StreamCore core;
-    private final RdmaTransport transport;
+    private final Services services;
+    private final StreamEffects effects;
+    private final StreamWaiter waits;
     private final StreamFreeing freeing;
     private final CountDownLatch drained = new CountDownLatch(1);
     private final FloodBudget flood = new FloodBudget();
@@ -45,14 +47,12 @@ final class StreamClosing {
 
     private boolean stepDue; // a timer is set; service thread
 
-    StreamClosing(StreamCore core) {
+    StreamClosing(StreamCore core, StreamEffects effects, StreamWaiter waits, StreamFreeing freeing) {
         this.core = core;
-        this.transport = core.transport;
-        this.freeing = new StreamFreeing(core);
-    }
-
-    StreamFreeing freeing() {
-        return freeing;
+        this.services = core.services;
+        this.effects = effects;
+        this.waits = waits;
+        this.freeing = freeing;
     }
 
     /** See {@link RdmaStream#shutdownInput}. */
@@ -65,7 +65,7 @@ final class StreamClosing {
         } finally {
             core.exit();
         }
-        core.waits().wakeAll();
+        waits.wakeAll();
     }
 
     /** See {@link RdmaStream#shutdownOutput}. */
@@ -79,7 +79,7 @@ final class StreamClosing {
         } finally {
             core.exit();
         }
-        core.waits().wakeAll();
+        waits.wakeAll();
     }
 
     /**
@@ -103,7 +103,7 @@ final class StreamClosing {
             } finally {
                 core.closed = true;
             }
-            core.keepAlive().end();
+            core.keepAlive.end();
             boolean unread = first && (core.in.readable() > 0 || core.discarded > 0);
             if (unread && endFirst) {
                 core.out.shutdown();
@@ -131,11 +131,11 @@ final class StreamClosing {
     private void end() {
         boolean ended = false;
         try {
-            core.waits().wakeAll();
+            waits.wakeAll();
             ended = endAtOnce();
         } finally {
             if (!ended) { // otherwise begin does nothing
-                transport.service().execute(this::begin); // if this fails: the sweep calls begin
+                services.service.execute(this::begin); // if this fails: the sweep calls begin
             }
         }
     }
@@ -161,7 +161,7 @@ final class StreamClosing {
 
     /** Called by the thread that ends the close: nothing is under way any more. */
     private void release() {
-        String failed = core.effects().failedWith();
+        String failed = effects.failedWith();
         if (failed == null && !dropped && core.out.hasLost()) {
             failed = "the connection ended before all was sent";
         }
@@ -178,9 +178,9 @@ final class StreamClosing {
         } finally {
             drained.countDown();
             try {
-                core.waits().stopWatching();
+                waits.stopWatching();
             } finally {
-                transport.reapers.reap(core.endpoint.device, freeing);
+                services.reapers.reap(core.endpoint.device, freeing);
             }
         }
     }
@@ -194,7 +194,7 @@ final class StreamClosing {
      * application may not have closed it. May be called from any thread.
      */
     void abandon() {
-        transport.service().execute(this::begin);
+        services.service.execute(this::begin);
     }
 
     /** Begins a close that no other thread has begun, or goes on with one. Called on the service thread. */
@@ -213,7 +213,7 @@ final class StreamClosing {
         }
         boolean known = false;
         try {
-            transport.closings().add(core.stream());
+            services.closings.add(this);
             known = true;
         } finally {
             if (!known) { // nothing would look at it again: the sweep has to begin it anew
@@ -233,8 +233,8 @@ final class StreamClosing {
         }
     }
 
-    /** Drops unsent data, tells the peer, and ends soon. Called on the service thread, during a close. */
-    void cutShort() {
+    @Override
+    public void cutShort() {
         core.enter();
         try {
             dropped = true;
@@ -247,12 +247,8 @@ final class StreamClosing {
         step();
     }
 
-    /**
-     * Takes a look, on the service thread.
-     *
-     * @return whether the close is still under way
-     */
-    boolean look() {
+    @Override
+    public boolean look() {
         core.enter();
         try {
             idleLooks++;
@@ -269,12 +265,8 @@ final class StreamClosing {
         return underWay;
     }
 
-    /**
-     * Returns whether nothing has gone on for {@code looks} looks. Called on the service thread.
-     *
-     * @param starved whether only those count that wait for room at the peer
-     */
-    boolean isStuck(int looks, boolean starved) {
+    @Override
+    public boolean isStuck(int looks, boolean starved) {
         core.enter();
         try {
             return underWay && !core.resetting && idleLooks >= looks && (!starved || core.out.waitsForPeer());
@@ -291,9 +283,9 @@ final class StreamClosing {
     /** Does one step, on the service thread, repeated until everything is delivered or the time is over. */
     void step() {
         if (isSomebodyInside()) {
-            core.waits().wakeAll();
+            waits.wakeAll();
             if (!stepDue) {
-                transport.service().schedule(this::stepAgain, INSIDE_NANOS);
+                services.service.schedule(this::stepAgain, INSIDE_NANOS);
                 stepDue = true;
             }
             return;
@@ -318,13 +310,13 @@ final class StreamClosing {
             boolean late = resetLooks >= ABORT_LOOKS || core.out.isReset() && idleLooks >= RESET_LOOKS;
             underWay = !core.out.isDrained() && !flooded && !late;
             if (underWay) {
-                core.waits().watch();
+                waits.watch();
                 return;
             }
         } finally {
             core.exit();
         }
-        transport.closings().remove(core.stream());
+        services.closings.remove(this);
         release();
     }
 
@@ -365,7 +357,7 @@ final class StreamClosing {
      */
     boolean awaitDrained(long nanos) {
         long limit = nanos == 0 ? Long.MAX_VALUE : nanos;
-        return Threads.await(drained, transport.serviceThread().isCurrent() ? 0 : limit);
+        return Threads.await(drained, services.service.isCurrent() ? 0 : limit);
     }
 
     boolean isDrained() {
@@ -395,5 +387,10 @@ final class StreamClosing {
         } finally {
             core.exit();
         }
+    }
+
+    @Override
+    public String toString() {
+        return core.toString();
     }
 }

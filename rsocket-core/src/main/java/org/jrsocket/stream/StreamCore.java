@@ -6,7 +6,6 @@ package org.jrsocket.stream;
 
 import java.net.InetSocketAddress;
 import java.net.SocketException;
-import java.nio.ByteBuffer;
 import org.jrsocket.protocol.Connection;
 import org.jrsocket.protocol.Effects;
 import org.jrsocket.protocol.Inbound;
@@ -18,13 +17,23 @@ import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.wire.ConnData;
 
 /**
- * The protocol's {@link Connection} of a stream, its one lock, and the state of the stream. A thread that does anything
- * with it first {@linkplain #enter enters}, which takes the lock, and then {@linkplain #exit exits}, which wakes those
- * whose wait is over and makes sure that what is left to be sent is looked after. The lock is held for posts, polls and
- * short copies, never for a wait. Three things are done without it: a reader polls in native code, reader and writer
- * make long copies ({@link #readerInside} and {@link #writerInside} say that they are there), and memory is registered.
+ * The protocol's {@link Connection} of a stream, its one lock, and the state of the stream: what all parts of a stream
+ * work on. The {@code StreamDriver} puts these parts together, and has them act on what the protocol brings.
+ *
+ * <p>A thread that does anything with it first {@linkplain #enter enters}, which takes the lock, and then
+ * {@linkplain #exit exits}, which wakes those whose wait is over and makes sure that what is left to be sent is looked
+ * after. The lock is held for posts, polls and short copies, never for a wait. Three things are done without it: a
+ * reader polls in native code, reader and writer make long copies ({@link #readerInside} and {@link #writerInside} say
+ * that they are there), and memory is registered.
  */
-final class StreamCore {
+abstract class StreamCore {
+
+    /** A set of streams that are polled together. */
+    interface Polled {
+
+        /** Removes a stream before its queues are freed. Called with its lock held. */
+        void remove(StreamCore stream);
+    }
 
     /** Bits of {@link #ready}. */
     static final int READABLE = 1;
@@ -36,7 +45,7 @@ final class StreamCore {
     private static final long NONE = -1;
 
     private final PatientLock lock = new PatientLock();
-    final RdmaTransport transport;
+    final Services services;
     final Endpoint endpoint;
     final InetSocketAddress local;
     final InetSocketAddress remote;
@@ -44,13 +53,10 @@ final class StreamCore {
     final Connection connection;
     final Inbound in;
     final Outbound out;
-    private final RdmaStream stream;
-    private final Pump pump;
-    private final StreamWaiter waits;
-    private final StreamLeftover leftover;
-    private final KeepAlive keepAlive;
+    final Pump pump;
+    final KeepAlive keepAlive;
+    final Stalls stalls; // guarded by lock
     private final int worthWriting; // bytes of room for which a waiting writer continues
-    private final StreamEffects effects;
     private final FloodBudget flood = new FloodBudget();
 
     // Guarded by lock.
@@ -60,8 +66,8 @@ final class StreamCore {
     boolean readerInside;
     boolean writerInside;
     /** The set that its receive queue is in, or null. */
-    PollSet pollSet;
-    /** How many {@link BorrowedBytes} have not been given back yet. */
+    Polled pollSet;
+    /** How many pieces of borrowed memory have not been given back yet. */
     int borrowed;
 
     boolean closed;
@@ -72,6 +78,10 @@ final class StreamCore {
     /** The peer or its CM has sent DISCONNECT: what we send reaches nobody. */
     boolean peerGone;
 
+    /** Something is written, and left for the next write to take along; no event will send it. */
+    boolean collected;
+
+    boolean sendMemoryRefused; // it is full, and a writer has found that there is no more
     boolean resetting; // DISCONNECT waits for nothing that was written
     boolean protocolBroken;
     private long awaitedOffset = NONE; // a thread waits until everything before it is acknowledged
@@ -80,21 +90,11 @@ final class StreamCore {
     private int noted; // effects that others may be waiting for
     long discarded; // bytes that arrived and were dropped, because nobody reads any more
     boolean pipeBroken; // a write was dropped because nobody reads any more, or its writer was told
-    final Stalls stalls = new Stalls(this);
-    final Growth growth = new Growth(this);
-    final StreamSweep sweep;
 
     private volatile int ready;
 
-    StreamCore(
-            RdmaStream stream,
-            RdmaTransport transport,
-            Endpoint endpoint,
-            ConnData peer,
-            InetSocketAddress local,
-            InetSocketAddress remote) {
-        this.stream = stream;
-        this.transport = transport;
+    StreamCore(Services services, Endpoint endpoint, ConnData peer, InetSocketAddress local, InetSocketAddress remote) {
+        this.services = services;
         this.endpoint = endpoint;
         this.local = local;
         this.remote = remote;
@@ -113,12 +113,9 @@ final class StreamCore {
                 new NativeGrantTable(endpoint.grantTable));
         this.queues = new VerbsQueues(endpoint, peer.isBigEndian());
         this.pump = new Pump(connection, queues, endpoint.receiveSlots);
-        this.effects = new StreamEffects(this, pump, peer.hasFeature(ConnData.FEATURE_RESET));
-        this.leftover = new StreamLeftover(this);
-        this.waits = new StreamWaiter(this, transport.serviceThread());
         this.worthWriting = Math.min(endpoint.config.mostSendMemory() / 4, SendLimits.MAX_MESSAGE);
-        this.keepAlive = new KeepAlive(transport.service(), this::probePeer);
-        this.sweep = new StreamSweep(this);
+        this.keepAlive = new KeepAlive(services.service, this::probePeer);
+        this.stalls = new Stalls(out, local, remote, endpoint.device.name());
     }
 
     /** Begins work on the established connection. */
@@ -126,7 +123,7 @@ final class StreamCore {
         enter();
         try {
             int opened = connection.open();
-            effects.handle(opened | pump.flush());
+            react(opened | pump.flush());
         } catch (RuntimeException | Error e) { // the caller frees what it stands on; nobody may use that
             phase = Phase.FREED;
             throw e;
@@ -135,17 +132,16 @@ final class StreamCore {
         }
     }
 
-    StreamWaiter waits() {
-        return waits;
-    }
+    // ---- what the driver does ----
 
-    KeepAlive keepAlive() {
-        return keepAlive;
-    }
+    /** Acts on what a step has brought. Called with the lock held. */
+    abstract void react(int effects);
 
-    StreamEffects effects() {
-        return effects;
-    }
+    /** Called, with the lock held, when the peer sent what the protocol allows, but no peer has a reason to send. */
+    abstract void violated(String what);
+
+    /** Leaves the stream, after anything was done with it. */
+    abstract void exit();
 
     // ---- in and out ----
 
@@ -153,38 +149,30 @@ final class StreamCore {
         lock.lock();
     }
 
-    /** Leaves the stream, after anything was done with it. */
-    void exit() {
-        assert lock.isHeld();
-        if (lock.holds() > 1) {
-            lock.unlock();
-            return;
-        }
-        boolean add = leftover.toBeListed();
+    /** Enters like {@link #enter}, unless another thread has the lock. */
+    boolean tryEnter() {
+        return lock.tryLock();
+    }
+
+    /** Returns whether a thread that leaves is inside because of an outer call, too. */
+    boolean isNested() {
+        assert isHeld();
+        return lock.holds() > 1;
+    }
+
+    void unlock() {
+        lock.unlock();
+    }
+
+    /** Makes {@link #isReady} known, and returns what has been {@linkplain #note noted}, once. */
+    int takeNews() {
         int now = readiness();
         if (now != ready) {
             ready = now;
         }
         int news = noted;
         noted = 0;
-        Runnable words = Effects.has(news, Effects.FAILED | Effects.VIOLATION) ? effects.takePendingLog() : null;
-        boolean grows = growth.isToBegin();
-        lock.unlock();
-        try {
-            if (add) {
-                transport.leftovers().add(leftover);
-            }
-            if (news != Effects.NONE) {
-                waits.progressed();
-            }
-            if (words != null) {
-                words.run();
-            }
-        } finally {
-            if (grows) {
-                growth.begin();
-            }
-        }
+        return news;
     }
 
     boolean isHeld() {
@@ -209,51 +197,12 @@ final class StreamCore {
     /** Returns whether a waiting writer should continue: not for every byte, which would make tiny messages. */
     private boolean hasRoom() {
         SendMemory memory = connection.sendMemory();
-        return memory.totalRoom() >= worthWriting && (memory.room() > 0 || !growth.isRefused());
+        return memory.totalRoom() >= worthWriting && (memory.room() > 0 || !sendMemoryRefused);
     }
 
     /** Called with the lock held. */
     void awaitAcknowledged(long offset) {
         awaitedOffset = offset;
-    }
-
-    /** Returns the bytes that fit into {@link Connection#sendMemory} in one piece; 0 if the writer has to wait. */
-    int writeRoom() {
-        SendMemory memory = connection.sendMemory();
-        if (memory.wanted() > 0 && !(leftover.isStreaming() && memory.isSmallForAStream())) {
-            poll(); // if something is acknowledged by now, no memory need be added
-        }
-        return growth.writeRoom();
-    }
-
-    /** Returns whether {@code n} bytes may go out now, by a copy to {@link #nextBytes} and {@link #writeNow}. */
-    boolean mayWriteNow(int n) {
-        if (n > StreamReader.SHORT_COPY) {
-            return false;
-        }
-        if (!pump.mayWriteNow(n)) {
-            effects.handle(pump.pollIfBusy());
-            if (!pump.mayWriteNow(n)) {
-                return false;
-            }
-        }
-        return leftover.goesAtOnce();
-    }
-
-    /** Returns where {@code n} bytes that go out at once are copied to, from {@link #nextOffset} on. */
-    ByteBuffer nextBytes(int n) {
-        return pump.isInline(n)
-                ? queues.payload()
-                : ((RegisteredSlab) connection.sendMemory().slab()).bytes;
-    }
-
-    int nextOffset(int n) {
-        return pump.isInline(n) ? 0 : connection.sendMemory().filled();
-    }
-
-    /** Sends the bytes copied there. */
-    void writeNow(int n) {
-        effects.handle(pump.isInline(n) ? pump.writeInline(queues.payloadAddress(), n) : pump.writeCopied(n));
     }
 
     /** Returns whether a read or a write would find something to do. Any thread may ask, without the lock. */
@@ -284,12 +233,12 @@ final class StreamCore {
     }
 
     private void handle(int step) {
-        effects.handle(step);
+        react(step);
         boolean isClosing = closed || phase.isReleasing(); // a close has a budget of its own
         if (!isClosing && flood.isDue(in.idleMessages()) && flood.isSpent(in.idleMessages(), System.nanoTime())) {
-            effects.violated("more than " + FloodBudget.MESSAGES + " messages without content in a second");
+            violated("more than " + FloodBudget.MESSAGES + " messages without content in a second");
         }
-        if (leftover.isCollected()) {
+        if (collected) {
             flush();
         }
         stalls.look();
@@ -299,8 +248,8 @@ final class StreamCore {
         if (phase.isFreed()) {
             return;
         }
-        leftover.collectedNoMore();
-        effects.handle(pump.flush());
+        collected = false;
+        react(pump.flush());
         stalls.look();
     }
 
@@ -309,7 +258,7 @@ final class StreamCore {
         if (Effects.has(step, Effects.SEND)) {
             flush();
         }
-        effects.handle(step & ~Effects.SEND);
+        react(step & ~Effects.SEND);
     }
 
     /** Arms the queues, so that whatever comes next raises an event, and polls for what came before. */
@@ -319,14 +268,9 @@ final class StreamCore {
         }
         handle(pump.arm(sends));
         if (sends && (!hasRoom() || awaitedOffset != NONE && out.acknowledged() < awaitedOffset)) {
-            leftover.askForRoom();
+            askForRoom();
         }
         handle(pump.leave());
-    }
-
-    /** Enters like {@link #enter}, unless another thread has the lock. */
-    boolean tryEnter() {
-        return lock.tryLock();
     }
 
     /** Asks the peer's device for a sign of life, by an empty write, which the device acknowledges on its own. */
@@ -359,7 +303,7 @@ final class StreamCore {
     /** Stops sending for good. Called with the lock held. */
     void die() {
         connection.sendFailed();
-        leftover.collectedNoMore();
+        collected = false;
         if (!phase.isFreed()) { // otherwise they may already belong to another connection
             queues.clear();
         }
@@ -370,7 +314,7 @@ final class StreamCore {
     void note(int step) {
         noted |= step;
         if (Effects.has(step, Effects.ACKNOWLEDGED)) {
-            growth.retry();
+            sendMemoryRefused = false; // writers may ask again
         }
     }
 
@@ -390,11 +334,25 @@ final class StreamCore {
         }
     }
 
-    StreamLeftover leftover() {
-        return leftover;
+    /** Returns whether something waits to be sent. */
+    boolean hasLeftover() {
+        return !phase.isFreed() && (collected || connection.hasLeftover());
     }
 
-    RdmaStream stream() {
-        return stream;
+    /**
+     * Makes the device report what became of what was posted, if nothing has asked it to: it need not report small
+     * copies until memory is full. For a thread that waits for room while memory is not quite full, or for an
+     * acknowledgement.
+     */
+    private void askForRoom() {
+        if (out.acknowledged() != out.posted() && !out.awaitsCompletion()) {
+            out.probe();
+            flush();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return local + " to " + remote + " over " + endpoint.device.name();
     }
 }

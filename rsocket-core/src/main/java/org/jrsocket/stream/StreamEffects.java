@@ -9,10 +9,7 @@ import java.net.SocketException;
 import java.util.EnumSet;
 import java.util.Set;
 import org.jrsocket.protocol.Effects;
-import org.jrsocket.protocol.Pump;
 import org.jrsocket.verbs.CmEvent;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Applies to a stream what the steps of its protocol, its CM and failures bring: the end that the peer sends, its
@@ -20,8 +17,6 @@ import org.slf4j.LoggerFactory;
  * call.
  */
 final class StreamEffects {
-
-    private static final Logger LOG = LoggerFactory.getLogger(RdmaStream.class);
 
     /**
      * Events that mean that the peer is gone. The last two: the passive side gave up on an answer that we took for the
@@ -37,17 +32,20 @@ final class StreamEffects {
     private static final String LOST_DEVICE = "the RDMA device was removed or has failed";
 
     private final StreamCore core;
-    private final Pump pump;
     private final boolean resetUnderstood;
+    private final Runnable abandon;
 
     private Runnable pendingLog;
     private String failedWith; // how it failed before it was closed, for the closed event
 
-    /** @param resetUnderstood whether the peer says why it disconnects */
-    StreamEffects(StreamCore core, Pump pump, boolean resetUnderstood) {
+    /**
+     * @param resetUnderstood whether the peer says why it disconnects
+     * @param abandon ends the stream even if the application does not close it; may be run with the lock held
+     */
+    StreamEffects(StreamCore core, boolean resetUnderstood, Runnable abandon) {
         this.core = core;
-        this.pump = pump;
         this.resetUnderstood = resetUnderstood;
+        this.abandon = abandon;
     }
 
     /** Takes note of what a step has brought. */
@@ -64,21 +62,21 @@ final class StreamEffects {
         core.pipeBroken |= Effects.has(effects, Effects.RESET_AFTER_END) && resetUnderstood;
         if (Effects.has(effects, Effects.GONE)) {
             core.peerGone = true;
-            core.keepAlive().end();
+            core.keepAlive.end();
         }
         if (Effects.has(effects, Effects.VIOLATION)) {
             String violation = core.connection.violation();
             protocolError(violation != null ? violation : core.queues.trouble());
         } else if (Effects.has(effects, Effects.FAILED)) {
             if (core.queues.isPathLost() && isWanted()) {
-                core.transport.pathLost(core.local, core.remote);
+                core.services.pathLost(core.local, core.remote);
             }
             fail(new SocketException("Connection reset"), core.queues.trouble());
         }
         if (Effects.has(effects, Effects.READABLE)) {
             if (core.closed) { // a reset, as with TCP: nobody will read what comes after a close
                 core.out.close(false, true);
-                pump.flush();
+                core.pump.flush();
             } else {
                 core.discardInput();
             }
@@ -88,7 +86,7 @@ final class StreamEffects {
     /** Ends the stream because the device neither has an answer from the peer nor reports that there is none. */
     void silent(long seconds) {
         if (isWanted()) {
-            core.transport.pathLost(core.local, core.remote);
+            core.services.pathLost(core.local, core.remote);
         }
         fail(
                 new SocketException("Connection reset"),
@@ -113,7 +111,7 @@ final class StreamEffects {
     }
 
     private void record(SocketException cause, String detail) {
-        core.keepAlive().end();
+        core.keepAlive.end();
         if (core.failure == null) {
             String device = core.endpoint.device.name();
             core.failedAfterEnd = core.ended;
@@ -122,7 +120,7 @@ final class StreamEffects {
                     new StreamFailure(detail + " (" + device + ", " + core.local + " to " + core.remote + ")"));
             if (!core.closed) {
                 failedWith = core.failedAfterEnd ? null : detail;
-                pendingLog = () -> LOG.debug("{} to {} over {}: {}", core.local, core.remote, device, detail);
+                pendingLog = () -> Logs.STREAM.debug("{} to {} over {}: {}", core.local, core.remote, device, detail);
             }
         }
     }
@@ -132,15 +130,10 @@ final class StreamEffects {
         core.protocolBroken = true;
         core.resetting = true;
         record(new SocketException("Connection reset"), "protocol error: the peer sent " + what);
-        pendingLog = () -> core.transport
-                .protocolErrors()
-                .warn(
-                        "{} sent {}; the connection to it over {} is reset",
-                        core.remote,
-                        what,
-                        core.endpoint.device.name());
+        pendingLog = () -> core.services.protocolErrors.warn(
+                "{} sent {}; the connection to it over {} is reset", core.remote, what, core.endpoint.device.name());
         // the application may close much later, and until then the peer can write into our memory
-        core.stream().closing().abandon();
+        abandon.run();
     }
 
     /**
@@ -173,7 +166,7 @@ final class StreamEffects {
             // may work all the same, and only the device knows.
             core.probePeer();
         } else {
-            LOG.debug("{} to {}: {}", core.local, core.remote, event);
+            Logs.STREAM.debug("{} to {}: {}", core.local, core.remote, event);
         }
     }
 
@@ -196,7 +189,7 @@ final class StreamEffects {
             fail(new SocketException("Connection reset"), why);
         }
         core.peerGone = true;
-        core.keepAlive().end();
+        core.keepAlive.end();
         core.die();
         core.note(Effects.GONE);
     }
@@ -224,7 +217,6 @@ final class StreamEffects {
         }
         if (!over) {
             lost(why);
-            core.stream().closing().step();
         }
     }
 
@@ -240,7 +232,7 @@ final class StreamEffects {
                 core.exit();
             }
         } finally {
-            core.stream().closing().abandon();
+            abandon.run();
         }
     }
 

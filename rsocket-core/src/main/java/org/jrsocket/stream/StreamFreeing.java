@@ -11,7 +11,8 @@ package org.jrsocket.stream;
 final class StreamFreeing implements Runnable {
 
     private final StreamCore core;
-    private final RdmaTransport transport;
+    private final StreamWaiter waits;
+    private final Runnable whenGone;
 
     // Guarded by the core's lock.
     private boolean waitsForBorrowed; // the memory stays until they are given back
@@ -19,9 +20,10 @@ final class StreamFreeing implements Runnable {
     private boolean unheard;
     private Runnable whenSendsAreOver;
 
-    StreamFreeing(StreamCore core) {
+    StreamFreeing(StreamCore core, StreamWaiter waits, Runnable whenGone) {
         this.core = core;
-        this.transport = core.transport;
+        this.waits = waits;
+        this.whenGone = whenGone;
     }
 
     /** See {@link RdmaStream#whenSendsAreOver}. */
@@ -50,7 +52,7 @@ final class StreamFreeing implements Runnable {
             if (core.phase.isFreed()) {
                 return;
             }
-            core.waits().free();
+            waits.free();
             core.advanceTo(Phase.FREED);
             // Not for reuse: a stream that is freed before it is closed may still be in somebody's epoll set, and a
             // peer that broke the rules may have left anything.
@@ -104,9 +106,9 @@ final class StreamFreeing implements Runnable {
     private void freeMemory() {
         try {
             if (unheard) {
-                core.endpoint.free(reusable, id -> transport.farewells().say(id, core.local.getAddress()));
+                core.endpoint.free(reusable, id -> core.services.farewells.say(id, core.local.getAddress()));
                 if (peerHasLeft()) {
-                    transport.farewells().heard(core.endpoint.id);
+                    core.services.farewells.heard(core.endpoint.id);
                 }
             } else {
                 core.endpoint.free(reusable);
@@ -137,7 +139,7 @@ final class StreamFreeing implements Runnable {
             core.exit();
         }
         if (free) {
-            transport.reapers.reap(core.endpoint.device, this::freeMemory);
+            core.services.reapers.reap(core.endpoint.device, this::freeMemory);
         }
     }
 
@@ -153,7 +155,7 @@ final class StreamFreeing implements Runnable {
         } finally {
             core.exit();
         }
-        transport.forget(core.stream());
+        whenGone.run();
     }
 
     /** Returns whether the peer may not know of the end, and is about to be told. Called with the core's lock held. */

@@ -7,8 +7,6 @@ package org.jrsocket.stream;
 import java.net.SocketException;
 import org.jrsocket.protocol.Outbound;
 import org.jrsocket.protocol.SendLimits;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * What a stream has to send and has not sent: because the peer gives no room, because the send queue is busy, or
@@ -17,13 +15,12 @@ import org.slf4j.LoggerFactory;
  */
 final class StreamLeftover {
 
-    private static final Logger LOG = LoggerFactory.getLogger(RdmaStream.class);
-
     private final StreamCore core;
     private final Outbound out;
+    private final StreamEffects effects;
+    private final StreamWaiter waits;
     private final Burst burst = new Burst();
 
-    private boolean collected; // something is written, and left for the next write to take along
     private boolean corked; // the writer has more, and says when that is all
     private boolean listed; // among the streams that are looked after
     int writesInRow; // since anything was read; not counted beyond Burst.LENGTH + 1
@@ -33,9 +30,11 @@ final class StreamLeftover {
     /** The link of the list, see {@link Leftovers}. */
     StreamLeftover next;
 
-    StreamLeftover(StreamCore core) {
+    StreamLeftover(StreamCore core, StreamEffects effects, StreamWaiter waits) {
         this.core = core;
         this.out = core.out;
+        this.effects = effects;
+        this.waits = waits;
     }
 
     /**
@@ -47,7 +46,7 @@ final class StreamLeftover {
     void flushWritten(int call) {
         countWrite();
         if (corked && out.written() - out.posted() < SendLimits.MAX_MESSAGE) {
-            collected = true;
+            core.collected = true;
             return;
         }
         if (call >= SendLimits.BULK || writesInRow <= Burst.LENGTH) {
@@ -61,7 +60,7 @@ final class StreamLeftover {
         }
         long before = System.nanoTime();
         if (burst.isRunning(before) && out.written() - out.posted() < SendLimits.BULK) {
-            collected = true;
+            core.collected = true;
             return;
         }
         long posted = out.posted();
@@ -106,7 +105,7 @@ final class StreamLeftover {
     /** Sends what was held back. May be called repeatedly, and after the stream has ended. */
     void uncork() {
         corked = false;
-        if (collected) {
+        if (core.collected) {
             core.flush();
         }
     }
@@ -121,40 +120,13 @@ final class StreamLeftover {
         writesInRow = 0;
     }
 
-    /** Returns whether something is left for the next write; no event will send it. */
-    boolean isCollected() {
-        return collected;
-    }
-
-    /** Records that what was collected is being sent, or never will be. */
-    void collectedNoMore() {
-        collected = false;
-    }
-
-    /**
-     * Makes the device report what became of what was posted, if nothing has asked it to: it need not report small
-     * copies until memory is full. For a thread that waits for room while memory is not quite full, or for an
-     * acknowledgement.
-     */
-    void askForRoom() {
-        if (out.acknowledged() != out.posted() && !out.awaitsCompletion()) {
-            out.probe();
-            core.flush();
-        }
-    }
-
-    /** Returns whether something waits to be sent. */
-    boolean any() {
-        return !core.phase.isFreed() && (collected || core.connection.hasLeftover());
-    }
-
     /** Returns whether the stream has to be added to the list now. Asked by each thread that leaves the stream. */
     boolean toBeListed() {
-        if (listed || core.writerInside || corked || !any()) {
+        if (listed || core.writerInside || corked || !core.hasLeftover()) {
             return false;
         }
         // No event will send what is collected, so it is not enough that somebody waits for one.
-        if (!collected && core.waits().isLookedAfter()) {
+        if (!core.collected && waits.isLookedAfter()) {
             return false;
         }
         listed = true;
@@ -180,13 +152,13 @@ final class StreamLeftover {
             }
             core.poll();
             core.flush();
-            if (any() && !core.writerInside) {
+            if (core.hasLeftover() && !core.writerInside) {
                 if (looks++ == 0 && !out.waitsForPeer()) {
                     return Leftovers.Look.SOON;
                 }
                 core.armAndPoll(true);
-                if (any()) {
-                    core.waits().lookAfter();
+                if (core.hasLeftover()) {
+                    waits.lookAfter();
                 }
             }
             listed = false;
@@ -201,11 +173,11 @@ final class StreamLeftover {
     void fail(Throwable cause) {
         core.enter();
         try {
-            core.effects().fail(new SocketException("Connection reset"), "sending the remaining data failed: " + cause);
+            effects.fail(new SocketException("Connection reset"), "sending the remaining data failed: " + cause);
             listed = false; // last: if even that fails, it stays on the list
         } finally {
             core.exit();
         }
-        LOG.error("sending the remaining data of {} failed; the connection is reset", core.stream(), cause);
+        Logs.STREAM.error("sending the remaining data of {} failed; the connection is reset", core, cause);
     }
 }

@@ -10,10 +10,10 @@ import java.nio.ByteBuffer;
 /** Sends from the application's own memory, and tells when it is free again. */
 final class StreamLender {
 
-    private final StreamCore core;
+    private final StreamDriver core;
     private final StreamWriter writer;
 
-    StreamLender(StreamCore core, StreamWriter writer) {
+    StreamLender(StreamDriver core, StreamWriter writer) {
         this.core = core;
         this.writer = writer;
     }
@@ -86,7 +86,7 @@ final class StreamLender {
                             "offset " + offset + " is beyond the " + written + " bytes written");
                 }
                 core.awaitAcknowledged(offset);
-                boolean inTime = core.waits().await(StreamCore.ACKNOWLEDGED, nanos);
+                boolean inTime = core.waits.await(StreamCore.ACKNOWLEDGED, nanos);
                 if (inTime && core.out.acknowledged() < offset) {
                     writer.checkWritable(); // it will never be reached
                 }

@@ -33,7 +33,7 @@ public record StreamProgress(long unread, long unsent, Wait waitsFor, long silen
 
     /** Returns how it is with a stream now. */
     public static StreamProgress of(RdmaStream stream) {
-        StreamCore core = stream.core();
+        StreamDriver core = stream.core();
         core.enter();
         try {
             return new StreamProgress(
@@ -46,14 +46,14 @@ public record StreamProgress(long unread, long unsent, Wait waitsFor, long silen
         }
     }
 
-    private static Wait waitsFor(StreamCore core) {
+    private static Wait waitsFor(StreamDriver core) {
         if (core.out.waitsForPeer()) {
             return core.out.peerRoom() > 0 ? Wait.CREDITS : Wait.GRANT;
         }
         if (core.out.waitsForCompletion()) {
             return Wait.SEND_QUEUE;
         }
-        if (core.growth.isRefused()) {
+        if (core.sendMemoryRefused) {
             return Wait.MEMORY;
         }
         SendMemory memory = core.connection.sendMemory();

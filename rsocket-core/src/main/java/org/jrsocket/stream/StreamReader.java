@@ -19,10 +19,10 @@ final class StreamReader {
     /** Fewer bytes are copied, unless more follow them: lending them would cost more. */
     private static final int LEAST_LENT = 512;
 
-    private final StreamCore core;
+    private final StreamDriver core;
     private final Inbound in;
 
-    StreamReader(StreamCore core) {
+    StreamReader(StreamDriver core) {
         this.core = core;
         this.in = core.in;
     }
@@ -38,7 +38,7 @@ final class StreamReader {
                 if (length == 0) {
                     return 0;
                 }
-                if (in.readable() == 0 && !core.waits().isReaderLikelyToWait()) {
+                if (in.readable() == 0 && !core.waits.isReaderLikelyToWait()) {
                     core.pollMessages(); // otherwise the wait does that
                 }
                 int n;
@@ -63,7 +63,7 @@ final class StreamReader {
                 if (!target.hasRemaining()) {
                     return 0;
                 }
-                if (in.readable() == 0 && !core.waits().isReaderLikelyToWait()) {
+                if (in.readable() == 0 && !core.waits.isReaderLikelyToWait()) {
                     core.pollMessages(); // otherwise the wait does that
                 }
                 int n;
@@ -141,7 +141,7 @@ final class StreamReader {
             enter();
             try {
                 core.pollMessages();
-                return core.waits().await(StreamCore.READABLE, nanos);
+                return core.waits.await(StreamCore.READABLE, nanos);
             } finally {
                 leave();
             }
@@ -247,12 +247,12 @@ final class StreamReader {
         int n = Math.min(in.piece(), most);
         RegisteredSlab slab = (RegisteredSlab) in.slab();
         BorrowedBytes kept = slab.takeKept();
-        BorrowedBytes bytes = kept != null ? kept : new BorrowedBytes(core, slab);
+        BorrowedBytes bytes = kept != null ? kept : new BorrowedBytes(core, core.freeing, slab);
         bytes.begin((int) (in.address() - slab.address()), n);
         in.lend(n);
         core.act(core.connection.lent()); // if this fails, nobody has anything to give back
         core.borrowed++;
-        core.leftover().hasRead();
+        core.leftover.hasRead();
         return bytes;
     }
 
@@ -276,14 +276,14 @@ final class StreamReader {
         if (isInputOver()) {
             return false;
         }
-        if (!core.waits().await(StreamCore.READABLE, nanos)) {
+        if (!core.waits.await(StreamCore.READABLE, nanos)) {
             throw new SocketTimeoutException("Read timed out");
         }
         return true;
     }
 
     private void consume(int n) {
-        core.leftover().hasRead();
+        core.leftover.hasRead();
         core.act(core.connection.consume(n));
     }
 

@@ -23,6 +23,8 @@ final class StreamSweep {
     private static final int ROUNDS_AT_REST = 10;
 
     private final StreamCore core;
+    private final StreamEffects effects;
+    private final StreamClosing closing;
     private final DeviceSilence silence;
     private long movesSeen; // written with the core's lock held
     private long grownSeen; // bytes beyond the minimum
@@ -31,8 +33,10 @@ final class StreamSweep {
     private int roundsAtRest = -1; // -1: not at rest
     private volatile Runnable whenQuiet = () -> {};
 
-    StreamSweep(StreamCore core) {
+    StreamSweep(StreamCore core, StreamEffects effects, StreamClosing closing) {
         this.core = core;
+        this.effects = effects;
+        this.closing = closing;
         this.silence = new DeviceSilence(core.endpoint.device.isIwarp());
     }
 
@@ -76,7 +80,7 @@ final class StreamSweep {
             if (!core.phase.isFreed() && !core.peerGone && core.failure == null && core.out.awaitsCompletion()) {
                 core.poll(); // on an idle stream nothing else does
                 if (silence.look(core.out)) {
-                    core.effects().silent(silence.seconds());
+                    effects.silent(silence.seconds());
                 }
             }
             boolean rests = quiet && idleRounds >= RESTFUL_ROUNDS && !shrinks && !core.out.awaitsCompletion();
@@ -85,7 +89,7 @@ final class StreamSweep {
             core.exit();
         }
         if (stuck) { // a close is just beginning, or ran out of memory before anybody heard of it
-            core.stream().closing().begin();
+            closing.begin();
         }
         if (quiet) {
             whenQuiet.run(); // without the lock, because it may wait for a thread that waits for that lock

@@ -27,6 +27,7 @@ final class StreamWaiter {
 
     private final StreamCore core;
     private final ServiceLoop service;
+    private final Runnable onReadable;
 
     private volatile Sleeper reader;
     private volatile Sleeper writer;
@@ -40,9 +41,11 @@ final class StreamWaiter {
     private ServiceLoop.Watch watch;
     private boolean leftoverWatched; // the service thread continues when the queues have something
 
-    StreamWaiter(StreamCore core, ServiceLoop service) {
+    /** @param onReadable is run on the service thread when the channel, which is watched, has events */
+    StreamWaiter(StreamCore core, ServiceLoop service, Runnable onReadable) {
         this.core = core;
         this.service = service;
+        this.onReadable = onReadable;
         long spin = core.endpoint.config.spinNanos();
         this.readerSpin = new SpinBudget(spin);
         this.writerSpin = new SpinBudget(spin);
@@ -106,10 +109,7 @@ final class StreamWaiter {
         for (; ; ) {
             // A reader inside keeps the queues from being freed. While something is left to be sent, the next message
             // is not all there is to wait for.
-            boolean inNative = reading
-                    && !core.phase.isFreed()
-                    && !core.closed
-                    && !core.leftover().any();
+            boolean inNative = reading && !core.phase.isFreed() && !core.closed && !core.hasLeftover();
             core.exit();
             try {
                 if (inNative) {
@@ -284,7 +284,7 @@ final class StreamWaiter {
                 return;
             }
             if (watch == null) {
-                watch = service.watch(core.endpoint.channel.getFd(), this::onReadable);
+                watch = service.watch(core.endpoint.channel.getFd(), onReadable);
             }
             watch.arm();
         } finally {
@@ -306,17 +306,21 @@ final class StreamWaiter {
         return leftoverWatched;
     }
 
-    private void onReadable() {
-        Throwable failed = null;
+    /**
+     * Goes on with what the queues have brought. Called on the service thread.
+     *
+     * @return what went wrong, or null
+     */
+    Throwable takeEvents() {
         core.enter();
         try {
             if (core.phase.isFreed()) {
-                return;
+                return null;
             }
             core.queues.takeEvent();
             core.poll();
             core.flush();
-            leftoverWatched &= core.leftover().any() && !core.writerInside;
+            leftoverWatched &= core.hasLeftover() && !core.writerInside;
             Sleeper r = reader;
             Sleeper w = writer;
             boolean anyWriter = leftoverWatched || w != null && !core.isReady(writerAwaits);
@@ -327,16 +331,13 @@ final class StreamWaiter {
             if (again) {
                 watch();
             }
+            return null;
         } catch (RuntimeException | Error e) {
             leftoverWatched = false;
-            failed = e;
+            return e;
         } finally {
             core.exit();
         }
-        if (failed != null) {
-            core.leftover().fail(failed); // without the lock, because it logs
-        }
-        core.stream().closing().onWatched();
     }
 
     void stopWatching() {
@@ -370,7 +371,7 @@ final class StreamWaiter {
             watch.cancel();
         }
         if (core.pollSet != null) {
-            PollSet.removeFromAny(core);
+            core.pollSet.remove(core);
         }
     }
 

@@ -8,16 +8,17 @@ import java.io.IOException;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
+import org.jrsocket.protocol.Pump;
 import org.jrsocket.protocol.SendLimits;
 
 /** The writing half of a stream. It waits, and makes long copies, without the core's lock. */
 final class StreamWriter {
 
-    private final StreamCore core;
+    private final StreamDriver core;
 
     private boolean droppedWhileCorked; // guarded by the core's lock
 
-    StreamWriter(StreamCore core) {
+    StreamWriter(StreamDriver core) {
         this.core = core;
     }
 
@@ -33,17 +34,17 @@ final class StreamWriter {
                 int at = offset + dropFirstWrite(length);
                 while (at < end) {
                     checkWritable();
-                    if (core.mayWriteNow(end - at)) {
+                    if (mayWriteNow(end - at)) {
                         int left = end - at;
-                        core.nextBytes(left).put(core.nextOffset(left), source, at, left);
-                        core.writeNow(left);
+                        nextBytes(left).put(nextOffset(left), source, at, left);
+                        writeNow(left);
                         return;
                     }
                     int n = put(source, at, end - at);
                     if (n > 0) {
                         at += n;
                         flushWritten(length);
-                    } else if (!core.waits().await(StreamCore.WRITABLE, nanos)) {
+                    } else if (!core.waits.await(StreamCore.WRITABLE, nanos)) {
                         throw new SocketTimeoutException("Write timed out");
                     }
                 }
@@ -68,10 +69,10 @@ final class StreamWriter {
                     return dropped;
                 }
                 checkWritable();
-                if (call > 0 && core.mayWriteNow(call)) {
-                    core.nextBytes(call).put(core.nextOffset(call), source, source.position(), call);
+                if (call > 0 && mayWriteNow(call)) {
+                    nextBytes(call).put(nextOffset(call), source, source.position(), call);
                     source.position(source.limit());
-                    core.writeNow(call);
+                    writeNow(call);
                     return call;
                 }
                 int sum = 0;
@@ -130,7 +131,7 @@ final class StreamWriter {
                     return dropped;
                 }
                 checkWritable();
-                if (call > 0 && call <= StreamReader.SHORT_COPY && core.mayWriteNow((int) call)) {
+                if (call > 0 && call <= StreamReader.SHORT_COPY && mayWriteNow((int) call)) {
                     writeNow(sources, offset, offset + length, (int) call);
                     return call;
                 }
@@ -149,7 +150,7 @@ final class StreamWriter {
         try {
             enter();
             try {
-                return core.waits().await(StreamCore.WRITABLE, nanos);
+                return core.waits.await(StreamCore.WRITABLE, nanos);
             } finally {
                 leave();
             }
@@ -163,10 +164,10 @@ final class StreamWriter {
         core.enter();
         try {
             if (on) {
-                core.leftover().cork();
+                core.leftover.cork();
             } else {
                 core.pipeBroken |= droppedWhileCorked;
-                core.leftover().uncork();
+                core.leftover.uncork();
             }
         } finally {
             core.exit();
@@ -177,7 +178,7 @@ final class StreamWriter {
 
     /** Flushes. If the peer's room is used up, checks whether more has come in the meantime. */
     void flushWritten(int call) {
-        core.leftover().flushWritten(call);
+        core.leftover.flushWritten(call);
         if (core.out.waitsForPeer()) {
             core.poll();
         }
@@ -193,8 +194,8 @@ final class StreamWriter {
 
     /** Writes all buffers if all can be read, otherwise none. */
     private void writeNow(ByteBuffer[] sources, int from, int to, int call) {
-        ByteBuffer target = core.nextBytes(call);
-        int at = core.nextOffset(call);
+        ByteBuffer target = nextBytes(call);
+        int at = nextOffset(call);
         for (int i = from; i < to; i++) {
             ByteBuffer source = sources[i];
             target.put(at, source, source.position(), source.remaining());
@@ -203,7 +204,7 @@ final class StreamWriter {
         for (int i = from; i < to; i++) {
             sources[i].position(sources[i].limit());
         }
-        core.writeNow(call);
+        writeNow(call);
     }
 
     private long gather(ByteBuffer[] sources, int from, int to) {
@@ -285,7 +286,7 @@ final class StreamWriter {
         if (!first || core.failure != null || core.outputShut || core.closed) {
             return 0;
         }
-        if (core.leftover().isCorked()) {
+        if (core.leftover.isCorked()) {
             droppedWhileCorked = true;
         } else {
             core.pipeBroken = true;
@@ -298,7 +299,7 @@ final class StreamWriter {
      * nothing once the stream has ended.
      */
     int put(byte[] source, int offset, int length) {
-        int n = Math.min(Math.min(core.writeRoom(), SendLimits.MAX_MESSAGE), length);
+        int n = Math.min(Math.min(writeRoom(), SendLimits.MAX_MESSAGE), length);
         if (n > 0) {
             RegisteredSlab slab = (RegisteredSlab) core.connection.sendMemory().slab();
             int at = reserve(slab);
@@ -322,7 +323,7 @@ final class StreamWriter {
 
     /** Copies like {@link #put(byte[], int, int)}, and moves the source's position. */
     private int put(ByteBuffer source) {
-        int n = Math.min(Math.min(core.writeRoom(), SendLimits.MAX_MESSAGE), source.remaining());
+        int n = Math.min(Math.min(writeRoom(), SendLimits.MAX_MESSAGE), source.remaining());
         if (n > 0) {
             RegisteredSlab slab = (RegisteredSlab) core.connection.sendMemory().slab();
             int at = reserve(slab);
@@ -344,6 +345,41 @@ final class StreamWriter {
             source.position(from + n);
         }
         return n;
+    }
+
+    private int writeRoom() {
+        return core.growth.writeRoom(core.leftover.isStreaming());
+    }
+
+    /** Returns whether {@code n} bytes may go out now, by a copy to {@link #nextBytes} and {@link #writeNow}. */
+    private boolean mayWriteNow(int n) {
+        if (n > StreamReader.SHORT_COPY) {
+            return false;
+        }
+        if (!core.pump.mayWriteNow(n)) {
+            core.react(core.pump.pollIfBusy());
+            if (!core.pump.mayWriteNow(n)) {
+                return false;
+            }
+        }
+        return core.leftover.goesAtOnce();
+    }
+
+    /** Returns where {@code n} bytes that go out at once are copied to, from {@link #nextOffset} on. */
+    private ByteBuffer nextBytes(int n) {
+        return core.pump.isInline(n)
+                ? core.queues.payload()
+                : ((RegisteredSlab) core.connection.sendMemory().slab()).bytes;
+    }
+
+    private int nextOffset(int n) {
+        return core.pump.isInline(n) ? 0 : core.connection.sendMemory().filled();
+    }
+
+    /** Sends the bytes copied there. */
+    private void writeNow(int n) {
+        Pump pump = core.pump;
+        core.react(pump.isInline(n) ? pump.writeInline(core.queues.payloadAddress(), n) : pump.writeCopied(n));
     }
 
     private int reserve(RegisteredSlab slab) {

@@ -14,7 +14,7 @@ public final class StreamFaults {
      */
     public static void breakProtocol(RdmaStream stream) throws InterruptedException {
         stream.core().enter();
-        stream.core().effects().violated("nonsense, says a test");
+        stream.core().effects.violated("nonsense, says a test");
         stream.core().exit();
         while (!stream.isFreed()) {
             Thread.sleep(1);
