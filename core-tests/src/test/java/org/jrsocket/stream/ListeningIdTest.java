@@ -37,7 +37,7 @@ class ListeningIdTest extends RawPeerTests {
     }
 
     private RdmaListener whenFree(InetSocketAddress port, Patience patience) throws IOException {
-        return later(RdmaListener.whenFree(transport, port, 50, CONFIG, Access.ALL, patience));
+        return later(transport.listenWhenFree(port, 50, CONFIG, Access.ALL, patience));
     }
 
     private void assertListens(RdmaListener listener) throws Exception {

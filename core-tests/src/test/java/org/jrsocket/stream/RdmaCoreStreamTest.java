@@ -93,8 +93,8 @@ class RdmaCoreStreamTest extends StreamBehaviour {
                 RdmaTransport second = RdmaTransport.over(provider)) {
             RdmaListener taken = first.listen(new InetSocketAddress(address(), 0), 5, StreamConfig.DEFAULT);
             InetSocketAddress port = taken.localAddress();
-            try (RdmaListener waiting = RdmaListener.whenFree(
-                    second, port, 5, StreamConfig.DEFAULT, Access.ALL, () -> RdmaListener.Patience.Next.TRY)) {
+            try (RdmaListener waiting = second.listenWhenFree(
+                    port, 5, StreamConfig.DEFAULT, Access.ALL, () -> RdmaListener.Patience.Next.TRY)) {
                 assertEquals(port, waiting.localAddress());
                 taken.close();
                 RdmaStream client = null;

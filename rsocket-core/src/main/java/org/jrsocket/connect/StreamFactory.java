@@ -25,7 +25,7 @@ interface StreamFactory {
 
     RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config, Access access) throws IOException;
 
-    /** Listens as {@link RdmaListener#whenFree} does. */
+    /** Listens as {@link org.jrsocket.stream.RdmaTransport#listenWhenFree} does. */
     RdmaListener listenWhenFree(
             InetSocketAddress local, int backlog, StreamConfig config, Access access, RdmaListener.Patience patience)
             throws IOException;

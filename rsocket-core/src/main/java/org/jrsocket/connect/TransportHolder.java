@@ -337,7 +337,7 @@ public final class TransportHolder implements StreamFactory {
     public RdmaListener listenWhenFree(
             InetSocketAddress local, int backlog, StreamConfig config, Access access, RdmaListener.Patience patience)
             throws IOException {
-        return RdmaListener.whenFree(transport(), local, backlog, config, access, patience);
+        return transport().listenWhenFree(local, backlog, config, access, patience);
     }
 
     @Override

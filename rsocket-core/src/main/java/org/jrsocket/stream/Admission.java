@@ -66,6 +66,16 @@ final class Admission {
                 TimeUnit.MILLISECONDS.toNanos(500),
                 TimeUnit.SECONDS.toNanos(1));
 
+        /** Returns how long a request may wait for its device. */
+        long deviceNanos() {
+            return 4 * heldNanos;
+        }
+
+        /** Returns the time between two looks at what takes too long. */
+        long tickNanos() {
+            return Math.min(handshakeNanos, heldNanos) / 4 + 1;
+        }
+
         Limits handshakeNanos(long nanos) {
             return new Limits(
                     halfOpen, halfOpenPerSource, held, heldPerSource, nanos, Math.min(graceNanos, nanos), heldNanos);

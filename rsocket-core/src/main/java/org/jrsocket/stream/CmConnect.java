@@ -26,7 +26,7 @@ import org.jrsocket.wire.ConnData;
  * the peer was asked keeps its id for a while, because a late answer of the peer is worth knowing. When the id is
  * destroyed, the CM withdraws the request, and the peer's listener is told of no connection.
  */
-final class CmConnect implements PendingConnect, CmHandler {
+final class CmConnect implements PendingConnect, CmHandler, ConnectLimit.Attempt, OpenIds.Attempt {
 
     /** The time between two checks whether the service thread, which ends attempts, has itself ended. */
     private static final long SERVICE_CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -62,7 +62,7 @@ final class CmConnect implements PendingConnect, CmHandler {
         this.service = shared.services.service;
         this.request = new ConnectRequest(shared, local, remote, config, probe);
         this.observer = observer;
-        this.limit = new ConnectLimit(shared, this, request);
+        this.limit = new ConnectLimit(shared, this);
     }
 
     /** Takes a step, and then runs the actions of an attempt that has ended. */
@@ -256,8 +256,8 @@ final class CmConnect implements PendingConnect, CmHandler {
         }
     }
 
-    /** Ends the attempt because the transport is closed. */
-    void end() {
+    @Override
+    public void end() {
         locked(() -> {
             if (!done) {
                 fail(Reason.RESOURCES, "the RDMA transport was closed"); // without listening for a late answer
@@ -299,9 +299,7 @@ final class CmConnect implements PendingConnect, CmHandler {
                     expire(left);
                 }
                 interrupted |= sleep(nanos > 0 ? Math.min(nanos, SERVICE_CHECK_NANOS) : SERVICE_CHECK_NANOS);
-                if (interrupted
-                        && Threads.isVirtual()
-                        && !done) { // otherwise it comes too late: nobody would own the stream
+                if (interrupted && Threads.isVirtual() && !done) { // otherwise too late: nobody would own the stream
                     giveUp(Reason.CANCELLED, "interrupted while connecting");
                     throw new InterruptedIOException("interrupted while connecting");
                 }
@@ -359,21 +357,22 @@ final class CmConnect implements PendingConnect, CmHandler {
         long nanos = left.getAsLong();
         lock.lock();
         try {
-            if (done) {
-                return;
-            }
-            if (nanos > 0) {
+            if (!done) {
                 limit.set(left, nanos);
-                return;
             }
         } finally {
             lock.unlock();
         }
-        service.execute(() -> limit.reached(left));
     }
 
-    void expireNow() {
+    @Override
+    public void expireNow() {
         locked(failLate);
+    }
+
+    @Override
+    public boolean isBeingMade() {
+        return !done && request.isBeingMade();
     }
 
     @Override

@@ -12,13 +12,9 @@ import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Passes each of the connection manager's events to the {@link CmHandler} of its id, on the service thread. */
 final class CmEvents {
-
-    private static final Logger LOG = LoggerFactory.getLogger(RdmaTransport.class);
 
     /**
      * The pause after an event that could not be read: a channel that is broken for good must not keep the service
@@ -79,7 +75,7 @@ final class CmEvents {
                 cm.destroyEventChannel(channel);
                 destroyed = true;
             } catch (IOException e) {
-                LOG.warn("closing the CM event channel failed", e);
+                Logs.TRANSPORT.warn("closing the CM event channel failed", e);
             }
         }
     }
@@ -93,7 +89,7 @@ final class CmEvents {
             takeOne();
             done = true;
         } catch (IOException e) {
-            LOG.error("an event of the RDMA connection manager could not be read", e);
+            Logs.TRANSPORT.error("an event of the RDMA connection manager could not be read", e);
         } finally { // also after an error that the service thread logs, such as lack of memory
             if (!done) {
                 pause();
@@ -117,7 +113,8 @@ final class CmEvents {
                 left--;
             }
         } catch (IOException e) {
-            LOG.debug("an event of the RDMA connection manager could not be read; it will be tried again", e);
+            Logs.TRANSPORT.debug(
+                    "an event of the RDMA connection manager could not be read; it will be tried again", e);
         } catch (OutOfMemoryError e) { // the caller goes on without what is left
             pause(); // which takes it later: what was read but not handled does not make the descriptor readable
         }
@@ -128,7 +125,7 @@ final class CmEvents {
         try {
             watch.pause();
         } catch (IOException e) {
-            LOG.debug("cannot pause the RDMA connection manager's event channel", e);
+            Logs.TRANSPORT.debug("cannot pause the RDMA connection manager's event channel", e);
         }
     }
 
@@ -136,7 +133,7 @@ final class CmEvents {
         try {
             watch.arm();
         } catch (IOException e) {
-            LOG.error(
+            Logs.TRANSPORT.error(
                     "cannot watch the RDMA connection manager's event channel; no more RDMA connections can be made",
                     e);
         }
@@ -178,7 +175,7 @@ final class CmEvents {
                     && event.id().attachment() == null) {
                 Freeing.destroy(event.id()); // which refuses it; if a handler has already freed it, this is harmless
             }
-            LOG.error("handling {} failed", event, t);
+            Logs.TRANSPORT.error("handling {} failed", event, t);
         }
     }
 }

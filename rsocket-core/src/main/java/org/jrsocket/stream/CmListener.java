@@ -15,8 +15,6 @@ import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
 import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.Refusal;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The passive side: every request is checked, answered and established by events, many at a time, so that a client that
@@ -25,9 +23,7 @@ import org.slf4j.LoggerFactory;
  * time. It is then refused: our own clients are told "busy" and ask again with their next connection, C clients see a
  * refusal like any other.
  */
-final class CmListener implements RdmaListener, CmHandler {
-
-    private static final Logger LOG = LoggerFactory.getLogger(CmListener.class);
+final class CmListener implements RdmaListener, CmHandler, Handshake.Listener {
 
     private final CmServices shared;
     private final ServiceLoop service;
@@ -98,10 +94,7 @@ final class CmListener implements RdmaListener, CmHandler {
         return id.address();
     }
 
-    StreamConfig config() {
-        return config;
-    }
-
+    /** For tests. */
     Refusals refusals() {
         return refusals;
     }
@@ -117,7 +110,7 @@ final class CmListener implements RdmaListener, CmHandler {
             case RDMA_CM_EVENT_CONNECT_REQUEST -> onRequest(event.id(), event.privateData());
             case RDMA_CM_EVENT_DEVICE_REMOVAL -> id.deviceRemoved();
             case RDMA_CM_EVENT_ADDR_CHANGE -> shared.listening.mayHaveMoved();
-            default -> LOG.debug("the {}: {}", this, event);
+            default -> Logs.LISTENER.debug("the {}: {}", this, event);
         }
     }
 
@@ -173,7 +166,7 @@ final class CmListener implements RdmaListener, CmHandler {
         Handshake handshake;
         boolean begun;
         try {
-            handshake = new Handshake(this, shared, asked);
+            handshake = new Handshake(this, shared, config, limits, refusals, asked);
             begun = begun(handshake);
             watchTime();
         } catch (Error e) { // lack of memory: nothing refers to the request any more
@@ -206,22 +199,13 @@ final class CmListener implements RdmaListener, CmHandler {
     /** Makes sure that what takes too long is noticed. One timer serves all, and ends with the last of them. */
     private void watchTime() {
         if (!timing && isToWatch()) {
-            service.scheduleAgain(check, tick());
+            service.scheduleAgain(check, limits.tickNanos());
             timing = true;
         }
     }
 
     private synchronized boolean isToWatch() {
         return admission.held() > 0 || !handshakes.isEmpty();
-    }
-
-    /** Returns how long a request may wait for its device, nanoseconds. */
-    long longestWait() {
-        return 4 * limits.heldNanos();
-    }
-
-    long tick() {
-        return Math.min(limits.handshakeNanos(), limits.heldNanos()) / 4 + 1;
     }
 
     /** Called on the service thread, but not within a callback of the connection manager. */
@@ -298,7 +282,8 @@ final class CmListener implements RdmaListener, CmHandler {
         newAction.run();
     }
 
-    void established(Handshake handshake, RdmaStream stream) {
+    @Override
+    public void established(Handshake handshake, RdmaStream stream) {
         Runnable call;
         synchronized (this) {
             over(handshake);
@@ -320,15 +305,16 @@ final class CmListener implements RdmaListener, CmHandler {
         answerHeld();
     }
 
-    /** Takes note that the device has done its part for a handshake. */
-    void made(Handshake handshake) {
+    @Override
+    public void made(Handshake handshake) {
         synchronized (this) {
             admission.made(handshake.asked);
         }
         answerHeld();
     }
 
-    void failed(Handshake handshake) {
+    @Override
+    public void failed(Handshake handshake) {
         synchronized (this) {
             over(handshake);
         }

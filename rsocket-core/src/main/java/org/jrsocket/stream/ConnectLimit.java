@@ -15,22 +15,37 @@ final class ConnectLimit {
 
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
+    /** The attempt. None of its methods has an effect on one that has an outcome. */
+    interface Attempt {
+
+        /** Sets the limit to what {@code left} says now. */
+        void expire(LongSupplier left);
+
+        /** Ends it now. */
+        void expireNow();
+
+        /** Returns whether it has no outcome yet, and a maker is, or will be, at work for it. */
+        boolean isBeingMade();
+    }
+
     private final CmServices shared;
-    private final CmConnect connect;
-    private final ConnectRequest request;
+    private final Attempt attempt;
     private ServiceLoop.Timer timer; // guarded by the attempt's lock
     private int looks; // service thread
 
-    ConnectLimit(CmServices shared, CmConnect connect, ConnectRequest request) {
+    ConnectLimit(CmServices shared, Attempt attempt) {
         this.shared = shared;
-        this.connect = connect;
-        this.request = request;
+        this.attempt = attempt;
     }
 
-    /** Asks {@code left} again in so many nanoseconds. Called with the attempt's lock held. */
+    /** Asks {@code left} again in so many nanoseconds, or soon if that is none. Called with the attempt's lock held. */
     void set(LongSupplier left, long nanos) {
-        cancel();
-        timer = shared.services.service.schedule(() -> due(left), nanos);
+        if (nanos > 0) {
+            cancel();
+            timer = shared.services.service.schedule(() -> due(left), nanos);
+        } else {
+            shared.services.service.execute(() -> reached(left));
+        }
     }
 
     /** Called with the attempt's lock held. */
@@ -42,31 +57,29 @@ final class ConnectLimit {
 
     private void due(LongSupplier left) {
         try {
-            connect.expire(left);
+            attempt.expire(left);
         } catch (OutOfMemoryError e) { // then at once: nothing else would
-            connect.expireNow();
+            attempt.expireNow();
         }
     }
 
     /** Ends the attempt unless {@code left} has something left, or what is there by now makes a connection. */
-    void reached(LongSupplier left) {
+    private void reached(LongSupplier left) {
         try {
             look(left);
         } catch (OutOfMemoryError e) { // as above
-            connect.expireNow();
+            attempt.expireNow();
         }
     }
 
     private void look(LongSupplier left) {
         shared.events.takeAll(); // an event that waited for this thread may be the answer, or the moment to ask
         if (left.getAsLong() > 0) {
-            connect.expire(left);
-        } else if (!connect.isDone()
-                && request.isBeingMade()
-                && looks++ < MOST_LOOKS) { // this host's own work says nothing about the peer
+            attempt.expire(left);
+        } else if (attempt.isBeingMade() && looks++ < MOST_LOOKS) { // this host's own work says nothing about the peer
             shared.services.service.schedule(() -> reached(left), LOOK_NANOS);
         } else {
-            connect.expireNow();
+            attempt.expireNow();
         }
     }
 }

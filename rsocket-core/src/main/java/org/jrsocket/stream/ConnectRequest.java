@@ -20,8 +20,8 @@ import org.jrsocket.wire.WireException;
 
 /**
  * What one attempt to connect has at the connection manager (the id, later the endpoint), and the steps that it takes
- * there. It owns both until there is a stream. Unless stated otherwise, each method is called with the lock of its
- * {@link CmConnect} held.
+ * there. It owns both until there is a stream. Unless stated otherwise, each method is called with the attempt's lock
+ * held.
  */
 final class ConnectRequest {
 
@@ -284,7 +284,7 @@ final class ConnectRequest {
     void log() {
         RdmaStream made = unlogged.getAndSet(null); // it may end long before this attempt is forgotten
         if (made != null) {
-            RdmaTransport.log(made);
+            Logs.TRANSPORT.debug("connected {}", made);
         }
     }
 

@@ -5,8 +5,6 @@
 package org.jrsocket.stream;
 
 import java.util.concurrent.TimeUnit;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Makes an exiting JVM wait until what its sockets had taken is delivered, and then until peers have been told of their
@@ -14,8 +12,6 @@ import org.slf4j.LoggerFactory;
  * gone.
  */
 final class ExitDelay {
-
-    private static final Logger LOG = LoggerFactory.getLogger(RdmaTransport.class);
 
     /** The limit for each of the two waits. */
     private static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -34,7 +30,8 @@ final class ExitDelay {
         try {
             Runtime.getRuntime().addShutdownHook(hook);
         } catch (IllegalStateException e) {
-            LOG.debug("the JVM is already exiting: it does not wait for RDMA connections to deliver their data");
+            Logs.TRANSPORT.debug(
+                    "the JVM is already exiting: it does not wait for RDMA connections to deliver their data");
         }
     }
 
@@ -42,7 +39,7 @@ final class ExitDelay {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
-            LOG.debug("closing while the JVM exits");
+            Logs.TRANSPORT.debug("closing while the JVM exits");
         }
     }
 

@@ -29,10 +29,26 @@ final class Handshake implements CmHandler {
     /** Every request may wait this long for its device: a busy host is not a device that hangs. */
     static final long LEAST_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    /** The listener that was asked; its {@code toString} describes it in logs. */
+    interface Listener {
+
+        /** Called when the device has done its part, or has failed to. */
+        void made(Handshake handshake);
+
+        /** Called when the handshake is over; takes over the stream that it has made. */
+        void established(Handshake handshake, RdmaStream stream);
+
+        /** Called when the handshake is over, and has made no stream. */
+        void failed(Handshake handshake);
+    }
+
     final Admission.Request asked;
-    private final CmListener listening;
+    private final Listener listening;
     private final CmServices shared;
     private final Services services;
+    private final StreamConfig config;
+    private final Admission.Limits limits;
+    private final Refusals refusals;
     private final CmId request;
     private final ConnData peer;
     private final Runnable handOver = this::made;
@@ -50,10 +66,19 @@ final class Handshake implements CmHandler {
     private boolean confirmed;
     private boolean over;
 
-    Handshake(CmListener listening, CmServices shared, Admission.Request asked) {
+    Handshake(
+            Listener listening,
+            CmServices shared,
+            StreamConfig config,
+            Admission.Limits limits,
+            Refusals refusals,
+            Admission.Request asked) {
         this.listening = listening;
         this.shared = shared;
         this.services = shared.services;
+        this.config = config;
+        this.limits = limits;
+        this.refusals = refusals;
         this.asked = asked;
         this.request = asked.id();
         this.peer = asked.peer();
@@ -94,16 +119,16 @@ final class Handshake implements CmHandler {
             return;
         }
         long waited = System.nanoTime() - asked.since();
-        if (waited > Math.max(LEAST_NANOS, listening.longestWait())) { // most clients have given up by now
+        if (waited > Math.max(LEAST_NANOS, limits.deviceNanos())) { // most clients have given up by now
             refusal = Refusals.busy(peer);
             return;
         }
-        endpoint = new Endpoint(services, request, listening.config());
+        endpoint = new Endpoint(services, request, config);
         ConnData mine = endpoint.connData();
         if (peer.hasExtension()) {
             mine = mine.withFeatures(Endpoint.FEATURES);
         }
-        PathTimers.setAckTimeout(services.cm, request, listening.config());
+        PathTimers.setAckTimeout(services.cm, request, config);
         if (!unwanted) {
             services.cm.accept(request, HandshakeParameters.ofAnswer(mine));
             answered = System.nanoTime();
@@ -132,12 +157,12 @@ final class Handshake implements CmHandler {
                 fail();
             } else if (endpoint == null) {
                 over = true;
-                listening.refusals().refuse(request, refusal);
+                refusals.refuse(request, refusal);
                 listening.failed(this);
             } else if (unwanted) {
                 giveUp();
             } else {
-                listening.refusals().made(asked.device().name());
+                refusals.made(asked.device().name());
                 early.forEach(this::replay);
             }
         }
@@ -154,7 +179,6 @@ final class Handshake implements CmHandler {
 
     private void fail() {
         over = true;
-        Refusals refusals = listening.refusals();
         String device = asked.device().name();
         boolean refused = false;
         try {
@@ -190,8 +214,7 @@ final class Handshake implements CmHandler {
             case RDMA_CM_EVENT_ESTABLISHED -> {
                 RdmaStream stream = established();
                 if (stream != null) {
-                    listening.established(this, stream);
-                    RdmaTransport.log(stream);
+                    give(stream);
                 }
             }
             case RDMA_CM_EVENT_DISCONNECTED -> onEnd(event);
@@ -220,6 +243,12 @@ final class Handshake implements CmHandler {
         }
     }
 
+    /** Gives the stream to the listener. It is logged only then, and without locks: a logger may wait for its owner. */
+    private void give(RdmaStream stream) {
+        listening.established(this, stream);
+        Logs.TRANSPORT.debug("connected {}", stream);
+    }
+
     /** Handles the end of a client whose RTU was lost: what it sent still belongs to the application. */
     private void onEnd(CmEvent event) {
         RdmaStream stream = established();
@@ -231,8 +260,7 @@ final class Handshake implements CmHandler {
             stream.core().onCmEvent(event);
             if (stream.core().hasInput()) {
                 given = true;
-                listening.established(this, stream);
-                RdmaTransport.log(stream);
+                give(stream);
             }
         } finally {
             if (!given) {
@@ -256,7 +284,7 @@ final class Handshake implements CmHandler {
         long now = System.nanoTime();
         long waited = now - answered;
         boolean late = waited >= nanos; // which is the client's own fault only if it has not written either
-        if (!confirmed && (late || waited >= listening.tick()) && endpoint.peerHasWritten()) {
+        if (!confirmed && (late || waited >= limits.tickNanos()) && endpoint.peerHasWritten()) {
             // its RTU was lost; the CM repeats the answer, which calls for another RTU, only after four seconds
             confirmed = true;
             answered = now;

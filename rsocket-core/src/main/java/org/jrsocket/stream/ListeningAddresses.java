@@ -23,12 +23,19 @@ final class ListeningAddresses {
     /** The first pause after an event: one move causes many, and the address may be gone from both devices a while. */
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
+    /** A listener at a specific address. */
+    interface Listener {
+
+        /** Finds out which device has its address now. Called on a thread that may take its time. */
+        void look();
+    }
+
     private final ServiceThread service;
     private final Reapers reapers;
     private final Runnable look = this::look; // made now, as it is needed where memory is lacking
 
     // Guarded by this.
-    private final Set<ListeningId> listeners = new HashSet<>();
+    private final Set<Listener> listeners = new HashSet<>();
     private ServiceLoop.Timer timer; // null if no look is due: one is under way, or nobody listens
     private long turn; // a timer of an earlier turn was stopped too late
     private boolean looking;
@@ -41,12 +48,12 @@ final class ListeningAddresses {
     }
 
     /** Adds a listener that listens at a specific address. Repeated calls have no effect. */
-    synchronized void add(ListeningId listener) {
+    synchronized void add(Listener listener) {
         listeners.add(listener);
         lookLater();
     }
 
-    synchronized void remove(ListeningId listener) {
+    synchronized void remove(Listener listener) {
         listeners.remove(listener);
         if (listeners.isEmpty()) {
             stop();
@@ -102,7 +109,7 @@ final class ListeningAddresses {
     /** Runs on a thread that may take its time, because librdmacm opens a device when it first binds an id to it. */
     private void look() {
         try {
-            now().forEach(ListeningId::look);
+            now().forEach(Listener::look);
         } finally {
             lookAgain();
         }
@@ -115,7 +122,7 @@ final class ListeningAddresses {
         }
     }
 
-    private synchronized List<ListeningId> now() {
+    private synchronized List<Listener> now() {
         return List.copyOf(listeners);
     }
 

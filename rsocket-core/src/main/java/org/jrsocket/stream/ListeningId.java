@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * class makes another one for the same address, as soon as there is a device that has the address. It can also wait
  * until nobody else has the port.
  */
-final class ListeningId implements AutoCloseable {
+final class ListeningId implements AutoCloseable, ListeningAddresses.Listener {
 
     private static final Logger LOG = LoggerFactory.getLogger(ListeningId.class);
 
@@ -127,11 +127,8 @@ final class ListeningId implements AutoCloseable {
         }
     }
 
-    /**
-     * Finds out which device has the address now: that to which the kernel binds another id. Called on a thread that
-     * may take its time.
-     */
-    void look() {
+    @Override
+    public void look() {
         Device bound = device();
         Device now = bound == null ? null : deviceOf(address.getAddress());
         if (now != null && now != bound) {
@@ -144,7 +141,10 @@ final class ListeningId implements AutoCloseable {
         return id == null ? null : id.getVerbs();
     }
 
-    /** Returns null if it cannot be told, or no device has the address: it may come back to the same one. */
+    /**
+     * Returns the device to which the kernel binds another id now; null if it cannot be told, or no device has the
+     * address: it may come back to the same one.
+     */
     private Device deviceOf(InetAddress local) {
         CmId probe = null;
         try {

@@ -15,27 +15,34 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class OpenIds {
 
-    private final Set<CmListener> listeners = ConcurrentHashMap.newKeySet();
-    private final Set<CmConnect> connects = ConcurrentHashMap.newKeySet();
+    /** An attempt to connect. */
+    interface Attempt {
+
+        /** Ends it because the transport is closed. Repeated calls have no effect. */
+        void end();
+    }
+
+    private final Set<RdmaListener> listeners = ConcurrentHashMap.newKeySet();
+    private final Set<Attempt> connects = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
 
     /** Adds a listener, before it makes its id. If this fails the caller removes it. */
-    void add(CmListener listener) throws IOException {
+    void add(RdmaListener listener) throws IOException {
         listeners.add(listener); // added first: either the end sees it, or it sees the end
         ensureOpen();
     }
 
-    void remove(CmListener listener) {
+    void remove(RdmaListener listener) {
         listeners.remove(listener);
     }
 
     /** Adds an attempt to connect, under the same conditions. */
-    void add(CmConnect connect) throws IOException {
+    void add(Attempt connect) throws IOException {
         connects.add(connect);
         ensureOpen();
     }
 
-    void remove(CmConnect connect) {
+    void remove(Attempt connect) {
         connects.remove(connect);
     }
 
@@ -48,11 +55,11 @@ final class OpenIds {
     /** Closes all listeners. From now on nothing can be added. */
     void endListeners() {
         closed = true;
-        listeners.forEach(CmListener::close);
+        listeners.forEach(RdmaListener::close);
     }
 
     /** Ends all attempts. Called again when the service thread has ended, for those that listened for late answers. */
     void endConnects() {
-        connects.forEach(CmConnect::end);
+        connects.forEach(Attempt::end);
     }
 }

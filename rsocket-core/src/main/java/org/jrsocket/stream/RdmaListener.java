@@ -4,7 +4,6 @@
  */
 package org.jrsocket.stream;
 
-import java.io.IOException;
 import java.net.InetSocketAddress;
 
 /**
@@ -26,24 +25,6 @@ public interface RdmaListener extends AutoCloseable {
         }
 
         Next next();
-    }
-
-    /**
-     * Listens as {@link RdmaTransport#listen(InetSocketAddress, int, StreamConfig, Access)} does, but on a port that
-     * somebody else now has over RDMA: it listens once the port is free, which it checks about twice a second,
-     * or as rarely as {@code patience} says.
-     *
-     * @param local the address, including the port
-     */
-    static RdmaListener whenFree(
-            RdmaTransport transport,
-            InetSocketAddress local,
-            int backlog,
-            StreamConfig config,
-            Access access,
-            Patience patience)
-            throws IOException {
-        return CmListener.open(transport.shared(), local, backlog, config, access, patience);
     }
 
     InetSocketAddress localAddress();

@@ -14,8 +14,6 @@ import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.VerbsProvider;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The RDMA stack of a process over one verbs provider. Streams, listeners and their memory belong to it. Thread-safe.
@@ -25,8 +23,6 @@ import org.slf4j.LoggerFactory;
  * connections begin, makers, which create native objects, and while they end, reapers, which free them.
  */
 public final class RdmaTransport implements AutoCloseable {
-
-    private static final Logger LOG = LoggerFactory.getLogger(RdmaTransport.class);
 
     /** The default of {@link #limitClosing}. */
     public static final int MAX_CLOSING = Closings.MAX;
@@ -140,6 +136,16 @@ public final class RdmaTransport implements AutoCloseable {
     }
 
     /**
+     * Listens likewise, but on a given port that somebody else now has over RDMA: it listens once the port is free,
+     * which it checks about twice a second, or as rarely as {@code patience} says.
+     */
+    public RdmaListener listenWhenFree(
+            InetSocketAddress local, int backlog, StreamConfig config, Access access, RdmaListener.Patience patience)
+            throws IOException {
+        return CmListener.open(shared, local, backlog, config, access, patience);
+    }
+
+    /**
      * Makes what a connection needs on the device that has {@code local}, and frees it again. This tells whether
      * connections will be possible, and what the device grants them.
      *
@@ -209,11 +215,6 @@ public final class RdmaTransport implements AutoCloseable {
             service.execute(done::countDown);
             Threads.await(done, CLOSE_NANOS);
         }
-    }
-
-    /** Called without locks, when the stream is its owner's: a logger may wait for that owner. */
-    static void log(RdmaStream stream) {
-        LOG.debug("connected {}", stream);
     }
 
     /**

@@ -12,17 +12,13 @@ import org.jrsocket.verbs.Device;
 import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.Refusal;
 import org.jrsocket.wire.WireException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Checks requests before anything is made for them. Used on the service thread. */
 final class RequestCheck {
 
-    private static final Logger LOG = LoggerFactory.getLogger(CmListener.class); // whose name people know
-
     private final Access access;
     private final Refusals refusals;
-    private final LimitedLog unwelcome = new LimitedLog(LOG);
+    private final LimitedLog unwelcome = new LimitedLog(Logs.LISTENER);
 
     RequestCheck(Access access, Refusals refusals) {
         this.access = access;
@@ -54,7 +50,7 @@ final class RequestCheck {
             unwelcome.warn("RDMA connection request to {} from {} refused: {}", address, source, e.getMessage());
             refusals.refuse(request, Refusals.nothing());
         } catch (IOException | RuntimeException e) { // most likely the request is gone already
-            LOG.debug("RDMA connection request to {} refused: it cannot be checked", address, e);
+            Logs.LISTENER.debug("RDMA connection request to {} refused: it cannot be checked", address, e);
             refusals.refuse(request, Refusals.nothing());
         } catch (OutOfMemoryError e) {
             refusals.refuse(request, Refusal.encode(Refusal.BUSY));
