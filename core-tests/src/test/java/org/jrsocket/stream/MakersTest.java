@@ -188,7 +188,7 @@ class MakersTest extends SlowDeviceTests {
             RawPeer.await(() -> listener.halfOpen() == now, () -> listener.halfOpen() + " are being made");
         }
         long late = System.nanoTime()
-                + Math.max(Handshake.LEAST_NANOS, transport.limits().deviceNanos());
+                + Math.max(Handshake.LEAST_NANOS, transport.shared().limits().deviceNanos());
         RawPeer.await(() -> System.nanoTime() - late > 0, () -> "time stands still");
         goOn.countDown();
         assertEquals(

@@ -16,39 +16,19 @@
  * <p>This package may use {@code protocol}, {@code wire}, {@code verbs}, {@code os}, {@code jfr} and slf4j. It knows
  * nothing of {@code java.net.SocketImpl}, of channels, or of the fallback to TCP.
  *
- * <p>From top to bottom: the transport ({@code RdmaTransport}, {@code ExitDelay}, {@code OpenStreams}, {@code OpenIds},
- * {@code Closings}, {@code Farewells}); the making of a connection ({@code CmConnect} and its request and answers,
- * {@code CmListener} with its {@code ListeningId}, {@code ListeningAddresses}, {@code RequestCheck}, {@code Admission}
- * and {@code Refusals}, {@code Handshake}); {@code PollSet}; the stream ({@code RdmaStream}, {@code StreamClosing},
- * {@code StreamFreeing}, {@code StreamWriter} with {@code LentMemory}, {@code StreamReader} with
- * {@code BorrowedBytes}); {@code StreamWaiter}, {@code StreamEffects}, {@code Leftovers}, {@code StreamLeftover},
- * {@code StreamSweep}, {@code Growth}; {@code StreamCore}; the connection manager's events, the makers, the reapers and
- * the service thread ({@code CmEvents}, {@code Makers}, {@code Reapers}, {@code ServiceThread}); queues and memory
- * ({@code VerbsQueues}, {@code PathTimers}, {@code Endpoint}, {@code BundlePool}, {@code OpenDevices}), and what they
- * are made of. These references point upwards, for these reasons:
- *
- * <ul>
- *   <li>To the transport, from classes that exist within it and take from it the settings, the pool, the counts or the
- *       service thread: {@code Farewells}, {@code CmConnect}, {@code ConnectRequest}, {@code CmListener},
- *       {@code ListeningId}, {@code ListeningAddresses}, {@code Refusals}, {@code Handshake}, {@code PollSet},
- *       {@code RdmaStream}, {@code StreamClosing}, {@code StreamFreeing}, {@code StreamCore}, {@code Endpoint},
- *       {@code BundlePool}, {@code OpenDevices}, {@code QueueLimits}. {@code OpenStreams} adds up what the transport
- *       reports about them.
- *   <li>{@code OpenDevices} has the {@code ListeningAddresses} and passes on events that may mean a move; these tell
- *       each {@code ListeningId} to look.
- *   <li>A {@code Handshake} tells the {@code CmListener} that made it how it ended.
- *   <li>{@code StreamCore} makes {@code StreamWaiter}, {@code StreamEffects}, {@code StreamLeftover},
- *       {@code StreamSweep}, {@code Stalls} and {@code Growth}, which work on it: the protocol's effects require
- *       waking, ending, more memory, and sending what writers left.
- *   <li>{@code StreamEffects}, {@code StreamWaiter}, {@code StreamSweep} and {@code BorrowedBytes} reach the
- *       {@code StreamClosing} through the core's stream: what they find out, or give back, ends it or lets it continue.
- *   <li>{@code StreamCore} has the {@code RdmaStream}, to hand it to the transport's list and observers, and the
- *       {@code PollSet} that polls it; {@code StreamWaiter} removes a stream that is freed from that set.
- *   <li>{@code ServiceThread} makes {@code Leftovers} and runs its rounds: no other thread is there when writers have
- *       left.
- *   <li>{@code StreamEffects}, {@code StreamLeftover}, {@code CmEvents} and {@code ExitDelay} log under the names of
- *       the stream and of the transport, which are the ones that users know.
- * </ul>
+ * <p>From top to bottom: the transport ({@code RdmaTransport}, {@code ExitDelay}); the making of a connection
+ * ({@code CmConnect} with its request, limit and answers, {@code CmListener} with its {@code ListeningId},
+ * {@code RequestCheck}, {@code Admission} and {@code Refusals}, {@code Handshake}) and what it shares
+ * ({@code CmServices}, {@code CmEvents}, {@code OpenIds}, {@code ListeningAddresses}); what looks at all streams
+ * ({@code OpenStreams}, {@code DeviceFailures}, {@code PollSet}); the stream ({@code RdmaStream}, {@code StreamWriter},
+ * {@code StreamReader} and {@code StreamLender} with {@code LentMemory} and {@code BorrowedBytes}); the driver
+ * ({@code StreamDriver}) and the parts that it puts together ({@code StreamSweep}, {@code StreamClosing},
+ * {@code StreamFreeing}, {@code StreamLeftover}, {@code StreamEffects}, {@code StreamWaiter}, {@code Growth}); what
+ * these work on ({@code StreamCore}); what all connections share ({@code Services} with {@code Closings},
+ * {@code Farewells}, {@code OpenDevices}); queues and memory ({@code VerbsQueues}, {@code Endpoint},
+ * {@code BundlePool}, {@code Slabs}); the threads ({@code ServiceThread} with {@code Leftovers}, {@code Makers},
+ * {@code Reapers}), and what they are made of. No class uses one above it. What a lower class has to tell one above it,
+ * it tells an interface of its own, or a {@code Runnable} that it is given.
  *
  * <p>Locks. A thread that holds one may take those named after it, and those that these lead to, but no others:
  *
