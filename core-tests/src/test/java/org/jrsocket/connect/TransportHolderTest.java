@@ -23,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.stream.ServiceLoop;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.VerbsProvider;
@@ -53,7 +54,7 @@ class TransportHolderTest {
         if (threadless) {
             throw new OutOfMemoryError("unable to create native thread");
         }
-        return ServiceLoop.start();
+        return RdmaTransport.startLoop();
     }
 
     private VerbsProvider openVerbs() throws VerbsUnavailableException {

@@ -69,7 +69,7 @@ public final class TransportHolder implements StreamFactory {
 
         @Override
         public ServiceLoop.Owned start() throws IOException {
-            return ServiceLoop.start();
+            return RdmaTransport.startLoop();
         }
     }
 

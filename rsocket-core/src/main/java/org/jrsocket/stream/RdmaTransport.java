@@ -81,6 +81,16 @@ public final class RdmaTransport implements AutoCloseable {
         }
     }
 
+    /**
+     * Starts a loop that has no transport yet; see {@link #over(VerbsProvider, ServiceLoop.Owned)}.
+     *
+     * @throws IOException if the process has no descriptor left
+     * @throws UnsatisfiedLinkError if there is no native library for this system
+     */
+    public static ServiceLoop.Owned startLoop() throws IOException {
+        return new ServiceThread(ServiceThread.NAME, Threads::daemon);
+    }
+
     /** Creates a stack on a loop that ends with it from now on. After a failure the loop is still the caller's. */
     public static RdmaTransport over(VerbsProvider provider, ServiceLoop.Owned service) throws IOException {
         return new RdmaTransport(provider, BundlePool.IDLE_NANOS, (ServiceThread) service);

@@ -5,7 +5,6 @@
 package org.jrsocket.stream;
 
 import java.io.IOException;
-import org.jrsocket.verbs.VerbsProvider;
 
 /** The transport's one service thread as seen from outside: an epoll loop. Callbacks run on it and must not block. */
 public interface ServiceLoop {
@@ -15,16 +14,6 @@ public interface ServiceLoop {
 
         /** Ends the loop, after the callback under way. */
         void end();
-    }
-
-    /**
-     * Starts a loop that has no transport yet; see {@link RdmaTransport#over(VerbsProvider, Owned)}.
-     *
-     * @throws IOException if the process has no descriptor left
-     * @throws UnsatisfiedLinkError if there is no native library for this system
-     */
-    static Owned start() throws IOException {
-        return new ServiceThread(ServiceThread.NAME, Threads::daemon);
     }
 
     /**
