@@ -24,31 +24,44 @@ final class Leftovers {
         LATER
     }
 
+    /** A stream as it is seen from here. */
+    abstract static class Stream {
+
+        private Stream next; // on the list
+
+        /** Does what can be done; called now and then. */
+        abstract Look lookAfter();
+
+        /** Ends a stream that could not be looked after and no longer will be. */
+        abstract void fail(Throwable cause);
+    }
+
     /** How long the writer has to come back. */
     private static final long PERIOD_NANOS = 100_000;
     /** The same while all writers come back each time: a look takes a CPU from some thread, often from the writer. */
     private static final long LONGEST_PERIOD_NANOS = 800_000;
 
-    private final ServiceThread service;
-    private final AtomicReference<StreamLeftover> added = new AtomicReference<>();
+    private final Runnable wake;
+    private final AtomicReference<Stream> added = new AtomicReference<>();
     // Used on the service thread.
-    private StreamLeftover list;
+    private Stream list;
     private boolean soon;
     private long period = PERIOD_NANOS;
 
-    Leftovers(ServiceThread service) {
-        this.service = service;
+    /** @param wake wakes the service thread */
+    Leftovers(Runnable wake) {
+        this.wake = wake;
     }
 
     /** Looks after {@code stream} until that is no longer needed. The caller ensures that it is added only once. */
-    void add(StreamLeftover stream) {
-        StreamLeftover head;
+    void add(Stream stream) {
+        Stream head;
         do {
             head = added.get();
             stream.next = head;
         } while (!added.compareAndSet(head, stream));
         if (head == null) {
-            service.wake();
+            wake.run();
         }
     }
 
@@ -64,8 +77,8 @@ final class Leftovers {
 
     /** Looks at each stream once. Called on the service thread. */
     void round() {
-        StreamLeftover fresh = added.getAndSet(null);
-        StreamLeftover old = list;
+        Stream fresh = added.getAndSet(null);
+        Stream old = list;
         list = null;
         soon = fresh != null;
         keep(old);
@@ -73,10 +86,10 @@ final class Leftovers {
         period = soon ? PERIOD_NANOS : Math.min(2 * period, LONGEST_PERIOD_NANOS);
     }
 
-    private void keep(StreamLeftover from) {
-        StreamLeftover next = from;
+    private void keep(Stream from) {
+        Stream next = from;
         while (next != null) {
-            StreamLeftover stream = next;
+            Stream stream = next;
             next = stream.next;
             stream.next = null;
             Look found = look(stream);
@@ -88,7 +101,7 @@ final class Leftovers {
         }
     }
 
-    private static Look look(StreamLeftover stream) {
+    private static Look look(Stream stream) {
         try {
             return stream.lookAfter();
         } catch (RuntimeException | Error e) { // this serves every stream of the process and must survive any of them

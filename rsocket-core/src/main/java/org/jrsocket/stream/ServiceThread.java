@@ -43,7 +43,7 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
     private final ServiceTimers timers = new ServiceTimers();
 
     private final Thread thread;
-    private final Leftovers leftovers = new Leftovers(this);
+    private final Leftovers leftovers = new Leftovers(this::wake);
     private final Runnable round = leftovers::round;
     private final Consumer<Runnable> calls = this::call;
     private long lastRound = System.nanoTime(); // of the leftovers; service thread only

@@ -13,7 +13,7 @@ import org.jrsocket.protocol.SendLimits;
  * because small writes are collected for the next one to take along. This class makes sure that sending continues, see
  * {@link Leftovers}. Guarded by the core's lock, except for what the service thread calls.
  */
-final class StreamLeftover {
+final class StreamLeftover extends Leftovers.Stream {
 
     private final StreamCore core;
     private final Outbound out;
@@ -26,9 +26,6 @@ final class StreamLeftover {
     int writesInRow; // since anything was read; not counted beyond Burst.LENGTH + 1
     private long seenWritten;
     private int looks; // by the service thread
-
-    /** The link of the list, see {@link Leftovers}. */
-    StreamLeftover next;
 
     StreamLeftover(StreamCore core, StreamEffects effects, StreamWaiter waits) {
         this.core = core;
@@ -139,6 +136,7 @@ final class StreamLeftover {
      * longer needed: everything is sent, another thread takes care of it, or an event of the queues will tell when to
      * continue.
      */
+    @Override
     Leftovers.Look lookAfter() {
         if (!core.tryEnter()) {
             return Leftovers.Look.SOON; // so that a writer never has to wait for this thread, nor to wake it
@@ -170,6 +168,7 @@ final class StreamLeftover {
     }
 
     /** Resets a stream that could not be looked after and no longer will be: an error is better than silence. */
+    @Override
     void fail(Throwable cause) {
         core.enter();
         try {
