@@ -28,13 +28,13 @@ class SleeperTest {
     /** Else its owner would try again and again, as fast as it can. */
     @Test
     void shouldSayWhenItCannotSleep() throws IOException {
-        Sleeper sleeper = Sleeper.acquire();
+        Sleeper sleeper = SleeperPool.COMMON.acquire();
         try {
             SocketException e = assertThrows(SocketException.class, () -> sleeper.sleep(NO_DESCRIPTOR, 1_000_000_000));
             assertTrue(
                     e.getMessage().startsWith("waiting for the events of an RDMA connection failed"), e.getMessage());
         } finally {
-            sleeper.release();
+            SleeperPool.COMMON.release(sleeper);
         }
     }
 
@@ -57,7 +57,7 @@ class SleeperTest {
     private static List<Sleeper> acquire(SleeperPool pool) throws IOException {
         List<Sleeper> sleepers = new ArrayList<>();
         for (int i = 0; i < SLEEPERS; i++) {
-            sleepers.add(Sleeper.acquire(pool));
+            sleepers.add(pool.acquire());
         }
         return sleepers;
     }
@@ -71,32 +71,32 @@ class SleeperTest {
         int before = eventFds();
         List<Sleeper> sleepers = acquire(pool);
         List<Sleeper> late = sleepers.subList(SLEEPERS / 2, SLEEPERS);
-        sleepers.subList(0, SLEEPERS / 2).forEach(Sleeper::release);
+        sleepers.subList(0, SLEEPERS / 2).forEach(pool::release);
         pool.end();
         assertEquals(SLEEPERS, eventFds() - before, 10, "there is another transport");
         pool.end();
         assertEquals(late.size(), eventFds() - before, 10, "those that are in use");
-        late.forEach(Sleeper::release);
+        late.forEach(pool::release);
         assertEquals(0, eventFds() - before, 10, "nobody uses any");
     }
 
     @Test
     void shouldBeKeptForAsLongAsThereIsATransport() throws IOException {
-        int before = Sleeper.POOL.users();
+        int before = SleeperPool.COMMON.users();
         LoopbackProvider verbs = new LoopbackProvider();
         RdmaTransport transport = RdmaTransport.over(verbs);
-        RawPeer.await(() -> Sleeper.POOL.users() == before + 1, () -> "the transport does not count");
+        RawPeer.await(() -> SleeperPool.COMMON.users() == before + 1, () -> "the transport does not count");
         transport.finish();
-        assertEquals(before, Sleeper.POOL.users());
+        assertEquals(before, SleeperPool.COMMON.users());
         verbs.close();
     }
 
     @Test
     void shouldSleepNoLongerThanItIsTold() throws IOException {
-        Sleeper sleeper = Sleeper.acquire();
+        Sleeper sleeper = SleeperPool.COMMON.acquire();
         sleeper.sleep(-1, 1_000_000);
         sleeper.wake();
         sleeper.sleep(-1, -1);
-        sleeper.release();
+        SleeperPool.COMMON.release(sleeper);
     }
 }

@@ -206,7 +206,7 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
 
     @Override
     public void run() {
-        Sleeper.POOL.begin();
+        SleeperPool.COMMON.begin();
         try {
             while (!stopped) {
                 try {
@@ -221,7 +221,7 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
             runTasks(); // whoever came before that relies on it
             epoll.close();
             wake.close();
-            Sleeper.POOL.end();
+            SleeperPool.COMMON.end();
         }
     }
 

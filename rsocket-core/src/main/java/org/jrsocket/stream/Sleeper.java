@@ -21,42 +21,18 @@ import org.jrsocket.os.Fds;
  */
 final class Sleeper {
 
-    static final SleeperPool POOL = new SleeperPool();
-
     /** How long a platform thread without an eventfd sleeps at a time. */
     private static final long SLICE_NANOS = 5_000_000;
 
-    private final SleeperPool pool;
     private final boolean virtual;
     private final EventFd wake; // null for a virtual thread, or if the process has no descriptor left
     private volatile Thread thread;
     private volatile boolean woken;
 
-    private Sleeper(SleeperPool pool, boolean virtual, EventFd wake) {
-        this.pool = pool;
-        this.virtual = virtual;
-        this.wake = wake;
-    }
-
-    /** Returns a sleeper for the calling thread, which has to be given back with {@link #release}. */
-    static Sleeper acquire() throws IOException {
-        return acquire(POOL);
-    }
-
-    /** The same, with another pool than that of all; for tests. */
-    static Sleeper acquire(SleeperPool pool) throws IOException {
-        Sleeper sleeper = null;
-        if (Threads.isVirtual()) {
-            sleeper = new Sleeper(pool, true, null);
-        } else {
-            sleeper = pool.take();
-            if (sleeper == null) {
-                sleeper = new Sleeper(pool, false, eventFd());
-            }
-        }
-        sleeper.woken = false;
-        sleeper.thread = Thread.currentThread();
-        return sleeper;
+    /** Makes one for threads of the caller's kind, virtual or not. */
+    Sleeper() throws ErrnoException {
+        virtual = Threads.isVirtual();
+        wake = virtual ? null : eventFd();
     }
 
     /** Returns null if there is no descriptor left: TCP needs none to wait, so a connection must not fail for it. */
@@ -71,14 +47,23 @@ final class Sleeper {
         }
     }
 
-    void release() {
-        thread = null;
-        if (wake != null) {
-            pool.give(this);
-        }
+    /** Makes it the calling thread's. */
+    void begin() {
+        woken = false;
+        thread = Thread.currentThread();
     }
 
-    /** By the pool, which does not keep it. */
+    /** Makes it nobody's. */
+    void end() {
+        thread = null;
+    }
+
+    /** Returns whether it has a descriptor, and so is worth keeping for another thread. */
+    boolean hasDescriptor() {
+        return wake != null;
+    }
+
+    /** Closes the descriptor that it has. */
     void close() {
         wake.close();
     }

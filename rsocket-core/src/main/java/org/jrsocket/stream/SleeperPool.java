@@ -4,12 +4,17 @@
  */
 package org.jrsocket.stream;
 
+import java.io.IOException;
+
 /**
  * Sleepers of platform threads that nobody uses at the moment, for the next thread that sleeps. They are kept while
  * there is a service thread, and so a transport: a web application that is stopped leaves no descriptor behind. Safe
  * for use by many threads.
  */
 final class SleeperPool {
+
+    /** The pool of the process. */
+    static final SleeperPool COMMON = new SleeperPool();
 
     private static final int LIMIT = 256;
 
@@ -31,8 +36,23 @@ final class SleeperPool {
         }
     }
 
+    /** Returns a sleeper for the calling thread, which has to be given back with {@link #release}. */
+    Sleeper acquire() throws IOException {
+        Sleeper taken = Threads.isVirtual() ? null : take();
+        Sleeper sleeper = taken != null ? taken : new Sleeper();
+        sleeper.begin();
+        return sleeper;
+    }
+
+    void release(Sleeper sleeper) {
+        sleeper.end();
+        if (sleeper.hasDescriptor()) {
+            give(sleeper);
+        }
+    }
+
     /** Null if there is none. */
-    synchronized Sleeper take() {
+    private synchronized Sleeper take() {
         if (count == 0) {
             return null;
         }
@@ -42,7 +62,7 @@ final class SleeperPool {
     }
 
     /** Keeps it, or closes it. */
-    synchronized void give(Sleeper sleeper) {
+    private synchronized void give(Sleeper sleeper) {
         if (users > 0 && count < LIMIT) {
             kept[count++] = sleeper;
         } else {

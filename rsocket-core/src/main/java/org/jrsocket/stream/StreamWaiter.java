@@ -152,7 +152,7 @@ final class StreamWaiter {
 
     private boolean sleep(int bit, long start, long nanos) throws IOException {
         boolean reading = bit == StreamCore.READABLE;
-        Sleeper me = Sleeper.acquire();
+        Sleeper me = SleeperPool.COMMON.acquire();
         try {
             if (reading) {
                 reader = me;
@@ -184,7 +184,7 @@ final class StreamWaiter {
             } else {
                 writer = null;
             }
-            me.release();
+            SleeperPool.COMMON.release(me);
         }
     }
 
