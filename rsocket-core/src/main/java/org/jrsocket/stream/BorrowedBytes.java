@@ -13,7 +13,7 @@ import java.nio.ByteBuffer;
  * <p>The peer's device can still write to this memory, so a peer that breaks the protocol can change what was read. If
  * that matters, copy the bytes. Thread-safe.
  */
-public final class BorrowedBytes implements AutoCloseable {
+public final class BorrowedBytes extends RegisteredSlab.Loan implements AutoCloseable {
 
     private final StreamCore core;
     private final StreamFreeing freeing;
@@ -27,7 +27,6 @@ public final class BorrowedBytes implements AutoCloseable {
 
     // Guarded by the core's lock.
     private boolean givenBack;
-    BorrowedBytes next; // of those that the slab keeps
 
     BorrowedBytes(StreamCore core, StreamFreeing freeing, RegisteredSlab slab) {
         this.core = core;
@@ -83,7 +82,7 @@ public final class BorrowedBytes implements AutoCloseable {
     }
 
     /**
-     * Gives the bytes back, and this object too, so that it need not be made again: a later {@link RdmaStream#borrow}
+     * Gives the bytes back, and this object too, so that it need not be made again: a later {@code RdmaStream.borrow}
      * may return it, with what is attached. The caller must not use it any more, not even to close it.
      */
     public void closeForReuse() {

@@ -12,7 +12,12 @@ import org.jrsocket.verbs.Mr;
 /** A slab as a driver knows it: with its registration and a buffer through which Java reads and writes it. */
 final class RegisteredSlab extends Slab {
 
-    /** The most {@link BorrowedBytes} that are kept for the next ones. */
+    /** Bytes of the slab that a reader has. The object is kept for the next loan. */
+    abstract static class Loan {
+        private Loan next; // of those that are kept
+    }
+
+    /** The most loans that are kept. */
     private static final int MOST_KEPT = 16;
 
     /** The whole slab, in native byte order; absolute access only. */
@@ -25,7 +30,7 @@ final class RegisteredSlab extends Slab {
     final Mr mr;
 
     // Guarded by the stream's lock.
-    private BorrowedBytes kept; // the last one, which knows the one before
+    private Loan kept; // the last one, which knows the one before
     private int keptCount;
 
     private RegisteredSlab(long address, int length, Mr mr, NativeMemory memory, ByteBuffer bytes, boolean remote) {
@@ -48,8 +53,8 @@ final class RegisteredSlab extends Slab {
     }
 
     /** Returns one that was kept, of which the slab then knows nothing; null if there is none. */
-    BorrowedBytes takeKept() {
-        BorrowedBytes taken = kept;
+    Loan takeKept() {
+        Loan taken = kept;
         if (taken != null) {
             kept = taken.next;
             taken.next = null;
@@ -59,7 +64,7 @@ final class RegisteredSlab extends Slab {
     }
 
     /** Keeps one whose bytes were given back, if there are not many already. */
-    void keep(BorrowedBytes released) {
+    void keep(Loan released) {
         if (keptCount < MOST_KEPT) {
             released.next = kept;
             kept = released;

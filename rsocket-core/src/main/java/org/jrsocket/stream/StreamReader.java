@@ -246,7 +246,7 @@ final class StreamReader {
         }
         int n = Math.min(in.piece(), most);
         RegisteredSlab slab = (RegisteredSlab) in.slab();
-        BorrowedBytes kept = slab.takeKept();
+        BorrowedBytes kept = (BorrowedBytes) slab.takeKept();
         BorrowedBytes bytes = kept != null ? kept : new BorrowedBytes(core, core.freeing, slab);
         bytes.begin((int) (in.address() - slab.address()), n);
         in.lend(n);
