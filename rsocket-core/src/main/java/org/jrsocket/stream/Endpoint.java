@@ -6,7 +6,10 @@ package org.jrsocket.stream;
 
 import com.ibm.disni.verbs.IbvQP;
 import com.ibm.disni.verbs.IbvQPInitAttr;
+import com.ibm.disni.verbs.RdmaCm;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.util.function.Consumer;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
@@ -115,6 +118,24 @@ final class Endpoint {
         }
     }
 
+    /** Makes an endpoint on the device that has {@code local}, and frees it again. Returns what the device granted. */
+    static QueueLimits tryOne(Services services, InetAddress local, StreamConfig config) throws IOException {
+        Cm cm = services.cm;
+        CmId id = cm.createId(services.channel, RdmaCm.RDMA_PS_TCP);
+        Endpoint endpoint;
+        try {
+            cm.bindAddr(id, new InetSocketAddress(local, 0));
+            endpoint = new Endpoint(services, id, config);
+        } catch (IOException | RuntimeException | Error e) {
+            Freeing.destroy(id);
+            throw e;
+        }
+        QueueLimits granted = new QueueLimits(
+                endpoint.device.name(), endpoint.sendSlots, endpoint.receiveSlots, endpoint.inlineLimit);
+        endpoint.free();
+        return granted;
+    }
+
     /** Creates the queue pair. Without memory for it, what is kept for others is freed first. */
     private Qp createQpInMemory(InlineLimits inlineLimits) throws IOException {
         try {
@@ -193,7 +214,7 @@ final class Endpoint {
 
     private synchronized void setRnrTimer() {
         if (!sendsEnded) {
-            PathTimers.setRnrTimer(this);
+            PathTimers.setRnrTimer(device, qp);
         }
     }
 

@@ -7,6 +7,8 @@ package org.jrsocket.stream;
 import java.io.IOException;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmId;
+import org.jrsocket.verbs.Device;
+import org.jrsocket.verbs.Qp;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -59,12 +61,12 @@ final class PathTimers {
      * it. This takes a system call, and on some devices a call of the firmware, so it is not made before the first
      * receives are used up: until then no message can meet an empty queue.
      */
-    static void setRnrTimer(Endpoint endpoint) {
-        if (endpoint.device.isIwarp()) {
+    static void setRnrTimer(Device device, Qp qp) {
+        if (device.isIwarp()) {
             return;
         }
         try {
-            endpoint.qp.setMinRnrTimer(RNR_TIMER);
+            qp.setMinRnrTimer(RNR_TIMER);
         } catch (IOException e) { // also if the connection has already ended
             LOG.debug("cannot set the RNR timer, so the kernel's applies: {}", e.getMessage());
         }

@@ -162,7 +162,7 @@ public final class RdmaTransport implements AutoCloseable {
      * @throws IOException if it cannot be made; the message says why and what to do
      */
     public QueueLimits tryQueuePair(InetAddress local, StreamConfig config) throws IOException {
-        return QueueLimits.of(services, local, config);
+        return Endpoint.tryOne(services, local, config);
     }
 
     /** Returns the service thread's loop, which can also watch other descriptors (a TCP listener's). */
