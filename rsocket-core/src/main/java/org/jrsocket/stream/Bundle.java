@@ -24,9 +24,8 @@ import org.jrsocket.wire.Grant;
 import org.jrsocket.wire.MessageWord;
 
 /**
- * What an {@link Endpoint} needs in addition to its id and its queue pair: a protection domain, two completion queues
- * on one channel, and registered memory. A bundle serves one connection at a time and, as a whole, may serve others
- * later.
+ * What an endpoint needs in addition to its id and its queue pair: a protection domain, two completion queues on one
+ * channel, and registered memory. A bundle serves one connection at a time and, as a whole, may serve others later.
  *
  * <p>A remote key gives access to memory only to queue pairs of its own protection domain, and this domain never holds
  * more than one. So a peer that remembers the keys of an earlier connection has no queue pair left for which they work,

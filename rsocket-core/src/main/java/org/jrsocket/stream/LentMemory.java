@@ -11,10 +11,9 @@ import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.Mr;
 
 /**
- * Memory of the application that is registered for one stream, which sends from it without a copy. What was
- * {@linkplain RdmaStream#writeLent written} must not be changed until {@link RdmaStream#acknowledged} has passed it, or
- * the stream {@linkplain RdmaStream#whenSendsAreOver sends no more}. The buffer stays reachable until its registration
- * has ended.
+ * Memory of the application that is registered for one stream, which sends from it without a copy. What was written
+ * must not be changed until the stream has {@code acknowledged} it, or sends no more ({@code whenSendsAreOver}). The
+ * buffer stays reachable until its registration has ended.
  *
  * <p>Registered memory is pinned and counts towards the limit of the process. Thread-safe.
  */
@@ -64,7 +63,7 @@ public final class LentMemory implements AutoCloseable {
     }
 
     /**
-     * Returns where an absolute address lies in this memory, for {@link RdmaStream#writeLent}.
+     * Returns where an absolute address lies in this memory, for {@code RdmaStream.writeLent}.
      *
      * @throws IndexOutOfBoundsException if it lies outside
      */

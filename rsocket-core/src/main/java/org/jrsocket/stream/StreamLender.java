@@ -18,7 +18,7 @@ final class StreamLender {
         this.writer = writer;
     }
 
-    /** See {@link RdmaStream#register}. */
+    /** See {@code RdmaStream.register}. */
     LentMemory register(ByteBuffer buffer) throws IOException {
         core.enter();
         try {
@@ -29,7 +29,7 @@ final class StreamLender {
         return LentMemory.register(core, buffer);
     }
 
-    /** See {@link RdmaStream#writeLent}. */
+    /** See {@code RdmaStream.writeLent}. */
     long writeLent(LentMemory memory, int offset, int length) throws IOException {
         core.enter();
         try {
@@ -53,7 +53,7 @@ final class StreamLender {
         }
     }
 
-    /** See {@link RdmaStream#acknowledged}. */
+    /** See {@code RdmaStream.acknowledged}. */
     long acknowledged() {
         core.enter();
         try {
@@ -64,7 +64,7 @@ final class StreamLender {
         }
     }
 
-    /** See {@link RdmaStream#awaitAcknowledged(long)}. */
+    /** See {@code RdmaStream.awaitAcknowledged(long)}. */
     void awaitAcknowledged(long offset) {
         core.enter();
         try {
@@ -74,7 +74,7 @@ final class StreamLender {
         }
     }
 
-    /** See {@link RdmaStream#awaitAcknowledged(long, long)}. */
+    /** See {@code RdmaStream.awaitAcknowledged(long, long)}. */
     boolean awaitAcknowledged(long offset, long nanos) throws IOException {
         core.enter();
         try {

@@ -10,8 +10,7 @@ public interface StreamObserver {
 
     /**
      * Called when something may have become ready (data, room, the end, a failure, a close), by the thread that made it
-     * so. Must not block, and must not call the stream except for {@link RdmaStream#isReadable} and
-     * {@link RdmaStream#isWritable}.
+     * so. Must not block, and must not call the stream except for {@code isReadable} and {@code isWritable}.
      */
     void onProgress();
 }

@@ -29,7 +29,7 @@ final class StreamReader {
 
     // ---- calls: enter the core, and then the reader's place ----
 
-    /** See {@link RdmaStream#read(byte[], int, int, long)}. */
+    /** See {@code RdmaStream.read(byte[], int, int, long)}. */
     int read(byte[] target, int offset, int length, long nanos) throws IOException {
         core.enter();
         try {
@@ -54,7 +54,7 @@ final class StreamReader {
         }
     }
 
-    /** See {@link RdmaStream#read(ByteBuffer, long)}. */
+    /** See {@code RdmaStream.read(ByteBuffer, long)}. */
     int read(ByteBuffer target, long nanos) throws IOException {
         core.enter();
         try {
@@ -79,7 +79,7 @@ final class StreamReader {
         }
     }
 
-    /** See {@link RdmaStream#read(ByteBuffer)} and {@link RdmaStream#peek}. */
+    /** See {@code RdmaStream.read(ByteBuffer)} and {@code RdmaStream.peek}. */
     int readNow(ByteBuffer target, boolean consume) throws IOException {
         core.enter();
         try {
@@ -101,7 +101,7 @@ final class StreamReader {
         }
     }
 
-    /** See {@link RdmaStream#borrow}. */
+    /** See {@code RdmaStream.borrow}. */
     BorrowedBytes borrowNow(int most) throws IOException {
         core.enter();
         try {
@@ -119,7 +119,7 @@ final class StreamReader {
         }
     }
 
-    /** See {@link RdmaStream#available}. */
+    /** See {@code RdmaStream.available}. */
     int available() throws IOException {
         core.enter();
         try {
@@ -134,7 +134,7 @@ final class StreamReader {
         }
     }
 
-    /** See {@link RdmaStream#awaitReadable}. */
+    /** See {@code RdmaStream.awaitReadable}. */
     boolean awaitReadable(long nanos) throws IOException {
         core.enter();
         try {

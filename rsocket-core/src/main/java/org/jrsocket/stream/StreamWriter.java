@@ -24,7 +24,7 @@ final class StreamWriter {
 
     // ---- calls: enter the core, and then the writer's place ----
 
-    /** See {@link RdmaStream#write(byte[], int, int, long)}. */
+    /** See {@code RdmaStream.write(byte[], int, int, long)}. */
     void write(byte[] source, int offset, int length, long nanos) throws IOException {
         core.enter();
         try {
@@ -56,7 +56,7 @@ final class StreamWriter {
         }
     }
 
-    /** See {@link RdmaStream#write(ByteBuffer)}. */
+    /** See {@code RdmaStream.write(ByteBuffer)}. */
     int write(ByteBuffer source) throws IOException {
         core.enter();
         try {
@@ -97,7 +97,7 @@ final class StreamWriter {
         }
     }
 
-    /** See {@link RdmaStream#probe}. */
+    /** See {@code RdmaStream.probe}. */
     void probe() throws IOException {
         core.enter();
         try {
@@ -115,7 +115,7 @@ final class StreamWriter {
         }
     }
 
-    /** See {@link RdmaStream#write(ByteBuffer[], int, int)}. */
+    /** See {@code RdmaStream.write(ByteBuffer[], int, int)}. */
     long write(ByteBuffer[] sources, int offset, int length) throws IOException {
         core.enter();
         try {
@@ -144,7 +144,7 @@ final class StreamWriter {
         }
     }
 
-    /** See {@link RdmaStream#awaitWritable}. */
+    /** See {@code RdmaStream.awaitWritable}. */
     boolean awaitWritable(long nanos) throws IOException {
         core.enter();
         try {
@@ -159,7 +159,7 @@ final class StreamWriter {
         }
     }
 
-    /** See {@link RdmaStream#cork}. */
+    /** See {@code RdmaStream.cork}. */
     void cork(boolean on) {
         core.enter();
         try {

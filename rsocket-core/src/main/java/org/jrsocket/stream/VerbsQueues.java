@@ -214,7 +214,7 @@ final class VerbsQueues implements Queues {
         return recvCq.spin(nanos);
     }
 
-    /** Returns the receive queue, for a {@link PollSet} that waits for messages, too. */
+    /** Returns the receive queue, for a set of streams that waits for messages, too. */
     Cq receiveCq() {
         return recvCq;
     }
