@@ -42,8 +42,6 @@ final class PackageOrder {
     /** Names in imports, in code and in strings: a class found by name is used, too. */
     private static final Pattern USE = Pattern.compile("\\borg\\.jrsocket\\.([a-z]+(?:\\.[a-z]+)*)(?=\\.[A-Z])");
 
-    private static final Pattern COMMENT = Pattern.compile("/\\*.*?\\*/|(?<![:\"])//[^\\n]*", Pattern.DOTALL);
-
     private PackageOrder() {}
 
     /** Uses that the table has not, as "file uses package"; {@code sources} is a module's {@code src/main/java}. */
@@ -70,7 +68,7 @@ final class PackageOrder {
 
     private static Set<String> uses(Path file) throws IOException {
         Set<String> used = new TreeSet<>();
-        Matcher matcher = USE.matcher(COMMENT.matcher(Files.readString(file)).replaceAll(""));
+        Matcher matcher = USE.matcher(SourceText.withoutComments(file));
         while (matcher.find()) {
             used.add(matcher.group(1));
         }
