@@ -23,7 +23,7 @@ class ClassCirclesTest {
     private Path folder;
 
     @ParameterizedTest
-    @ValueSource(strings = {"wire", "os", "verbs", "verbs.disni", "net"})
+    @ValueSource(strings = {"wire", "os", "verbs", "verbs.disni", "stream", "net"})
     void shouldHaveNoneInTheCore(String packageName) throws Exception {
         Path compiled = Path.of(RdmaStream.class
                 .getProtectionDomain()
