@@ -125,7 +125,7 @@ class HandshakeTest extends RawPeerTests {
     @Test
     void shouldBeSilentUntilTheConnectionIsConfirmed() throws Exception {
         transport
-                .shared()
+                .cmServices()
                 .limits(Admission.Limits.DEFAULT.handshakeNanos(PATIENCE).heldNanos(PATIENCE));
         RdmaListener listener = listen(CONFIG);
         verbs.faults().delay(CmMessage.RTU, 3_600_000);

@@ -249,7 +249,7 @@ class HandshakeTroubleTest extends RawPeerTests {
     void shouldAllocateNothingBeforeAMakerCanFailAnAttempt() {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         InetSocketAddress anywhere = new InetSocketAddress(InetAddress.getLoopbackAddress(), 7);
-        ConnectRequest unwanted = new ConnectRequest(transport.shared(), null, anywhere, CONFIG, false);
+        ConnectRequest unwanted = new ConnectRequest(transport.cmServices(), null, anywhere, CONFIG, false);
         PatientLock lock = new PatientLock();
         long least = Long.MAX_VALUE;
         for (int i = 0; i < 10; i++) { // the first times classes are loaded

@@ -68,7 +68,7 @@ class MakersTest extends SlowDeviceTests {
     void shouldLeaveOtherDevicesPlacesOfTheSameListener() throws Exception {
         InetAddress there = InetAddress.getByName("127.0.0.9");
         verbs.addDevice(new LoopbackConfig().name("other"), there);
-        transport.shared().limits(new Admission.Limits(8, 8, 100, 100, NEVER, NEVER, NEVER));
+        transport.cmServices().limits(new Admission.Limits(8, 8, 100, 100, NEVER, NEVER, NEVER));
         CmListener listener = (CmListener)
                 later(transport.listen(new InetSocketAddress(InetAddress.getByAddress(new byte[4]), 0), 50, CONFIG));
         int port = listener.localAddress().getPort();
@@ -178,7 +178,7 @@ class MakersTest extends SlowDeviceTests {
     @Test
     void shouldTellAClientThatHasWaitedForTheDeviceForTooLong() throws Exception {
         long held = TimeUnit.MILLISECONDS.toNanos(50);
-        transport.shared().limits(Admission.Limits.DEFAULT.heldNanos(held));
+        transport.cmServices().limits(Admission.Limits.DEFAULT.heldNanos(held));
         CmListener listener = (CmListener) listen(CONFIG);
         hangBeforeItIsMade();
         List<PendingConnect> pending = new ArrayList<>();
@@ -188,7 +188,8 @@ class MakersTest extends SlowDeviceTests {
             RawPeer.await(() -> listener.halfOpen() == now, () -> listener.halfOpen() + " are being made");
         }
         long late = System.nanoTime()
-                + Math.max(Handshake.LEAST_NANOS, transport.shared().limits().deviceNanos());
+                + Math.max(
+                        Handshake.LEAST_NANOS, transport.cmServices().limits().deviceNanos());
         RawPeer.await(() -> System.nanoTime() - late > 0, () -> "time stands still");
         goOn.countDown();
         assertEquals(

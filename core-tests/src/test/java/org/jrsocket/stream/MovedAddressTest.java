@@ -94,7 +94,7 @@ class MovedAddressTest extends RawPeerTests {
             case "PORT_ERR" -> verbs.faults().asyncEvent(before, Device.event(Device.EVENT_PORT_ERR, 1));
             case "PORT_ACTIVE" -> verbs.faults().asyncEvent(before, Device.event(Device.EVENT_PORT_ACTIVE, 1));
             case "ADDR_CHANGE" -> verbs.faults().changeAddress(idOf(listener));
-            default -> transport.shared().listening.period(TimeUnit.MILLISECONDS.toNanos(1));
+            default -> transport.services().listening.period(TimeUnit.MILLISECONDS.toNanos(1));
         }
     }
 
@@ -102,7 +102,7 @@ class MovedAddressTest extends RawPeerTests {
     @ParameterizedTest
     @ValueSource(strings = {"GID_CHANGE", "PORT_ERR", "PORT_ACTIVE", "ADDR_CHANGE", "time"})
     void shouldFollowItsAddressToAnotherDevice(String hint) throws Exception {
-        transport.shared().listening.period(TimeUnit.HOURS.toNanos(1));
+        transport.services().listening.period(TimeUnit.HOURS.toNanos(1));
         RdmaListener listener = listen();
         move();
         RdmaConnectException deaf = assertThrows(RdmaConnectException.class, () -> connect(listener));
@@ -273,7 +273,7 @@ class MovedAddressTest extends RawPeerTests {
                 throw new IOException(e);
             }
         };
-        transport.shared().listening.period(TimeUnit.MILLISECONDS.toNanos(1));
+        transport.services().listening.period(TimeUnit.MILLISECONDS.toNanos(1));
         looking.await();
         Future<?> closed = background(() -> {
             transport.close();

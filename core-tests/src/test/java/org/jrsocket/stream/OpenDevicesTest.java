@@ -31,7 +31,8 @@ class OpenDevicesTest extends RawPeerTests {
                 transport.services().service,
                 transport.services().bundles,
                 transport.services().inlineLimits,
-                mock(OpenDevices.Uses.class));
+                transport.services().listening,
+                mock(OpenDevices.Users.class));
         later(devices::end);
         return devices;
     }

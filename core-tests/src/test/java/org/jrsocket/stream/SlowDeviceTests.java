@@ -45,7 +45,7 @@ abstract class SlowDeviceTests extends RawPeerTests {
     @BeforeEach
     void openClients() throws IOException {
         clients = later(RdmaTransport.over(verbs));
-        transport.shared().limits(Admission.Limits.DEFAULT.heldNanos(NEVER));
+        transport.cmServices().limits(Admission.Limits.DEFAULT.heldNanos(NEVER));
     }
 
     @AfterEach

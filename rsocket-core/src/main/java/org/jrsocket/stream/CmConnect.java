@@ -31,7 +31,7 @@ final class CmConnect implements PendingConnect, CmHandler, ConnectLimit.Attempt
     /** The time between two checks whether the service thread, which ends attempts, has itself ended. */
     private static final long SERVICE_CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    private final CmServices shared;
+    private final CmServices cmServices;
     private final ServiceThread service;
     private final ConnectRequest request;
     private final Observer observer;
@@ -52,17 +52,17 @@ final class CmConnect implements PendingConnect, CmHandler, ConnectLimit.Attempt
     private volatile RdmaConnectException failure; // likewise
 
     CmConnect(
-            CmServices shared,
+            CmServices cmServices,
             InetSocketAddress local,
             InetSocketAddress remote,
             StreamConfig config,
             Observer observer,
             boolean probe) {
-        this.shared = shared;
-        this.service = shared.services.service;
-        this.request = new ConnectRequest(shared, local, remote, config, probe);
+        this.cmServices = cmServices;
+        this.service = cmServices.services.service;
+        this.request = new ConnectRequest(cmServices, local, remote, config, probe);
         this.observer = observer;
-        this.limit = new ConnectLimit(shared, this);
+        this.limit = new ConnectLimit(service, cmServices.events, this);
     }
 
     /** Takes a step, and then runs the actions of an attempt that has ended. */
@@ -81,7 +81,7 @@ final class CmConnect implements PendingConnect, CmHandler, ConnectLimit.Attempt
     void start() {
         locked(() -> {
             if (!done) {
-                shared.openIds.add(this);
+                cmServices.openIds.add(this);
                 request.resolveAddress(this);
             }
         });
@@ -209,7 +209,7 @@ final class CmConnect implements PendingConnect, CmHandler, ConnectLimit.Attempt
     private void done() {
         done = true;
         if (!late) {
-            shared.openIds.remove(this);
+            cmServices.openIds.remove(this);
         }
         limit.cancel();
         LockSupport.unpark(waiter);
@@ -235,7 +235,7 @@ final class CmConnect implements PendingConnect, CmHandler, ConnectLimit.Attempt
     private void release() {
         if (late) {
             try {
-                shared.afterEvents(LATE_NANOS, () -> locked(this::stopListening));
+                cmServices.afterEvents(LATE_NANOS, () -> locked(this::stopListening));
                 if (request.releaseQueues()) {
                     return;
                 }
@@ -251,7 +251,7 @@ final class CmConnect implements PendingConnect, CmHandler, ConnectLimit.Attempt
     private void stopListening() {
         if (late) {
             late = false;
-            shared.openIds.remove(this);
+            cmServices.openIds.remove(this);
             release();
         }
     }
@@ -285,7 +285,7 @@ final class CmConnect implements PendingConnect, CmHandler, ConnectLimit.Attempt
         boolean expires = false;
         lock.lock();
         try {
-            if (service.isCurrent() || shared.services.makers.isCurrent()) { // for a logger, perhaps
+            if (service.isCurrent() || cmServices.services.makers.isCurrent()) { // for a logger, perhaps
                 giveUp(Reason.RESOURCES, "a thread cannot wait for a connection that it must make itself");
             }
             while (!done) {

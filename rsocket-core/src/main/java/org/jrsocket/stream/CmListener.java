@@ -25,7 +25,7 @@ import org.jrsocket.wire.Refusal;
  */
 final class CmListener implements RdmaListener, CmHandler, Handshake.Listener {
 
-    private final CmServices shared;
+    private final CmServices cmServices;
     private final ServiceLoop service;
     private final StreamConfig config;
     private final int backlog;
@@ -46,15 +46,15 @@ final class CmListener implements RdmaListener, CmHandler, Handshake.Listener {
     private boolean timing; // used on the service thread only, as the next
     private boolean answering;
 
-    private CmListener(CmServices shared, int backlog, StreamConfig config, Access access) {
-        this.shared = shared;
-        this.service = shared.services.service;
+    private CmListener(CmServices cmServices, int backlog, StreamConfig config, Access access) {
+        this.cmServices = cmServices;
+        this.service = cmServices.services.service;
         this.backlog = Math.max(1, backlog);
         this.config = config;
-        this.limits = shared.limits();
-        this.refusals = new Refusals(shared.services.cm, shared.services.reapers::reap, this);
+        this.limits = cmServices.limits();
+        this.refusals = new Refusals(cmServices.services.cm, cmServices.services.reapers::reap, this);
         this.requests = new RequestCheck(access, refusals);
-        this.id = new ListeningId(shared, this);
+        this.id = new ListeningId(cmServices.services, this);
         this.admission = new Admission(limits);
     }
 
@@ -64,17 +64,17 @@ final class CmListener implements RdmaListener, CmHandler, Handshake.Listener {
      * @param patience how long to wait until the port is free, for a listener that listens later; null to listen now
      */
     static CmListener open(
-            CmServices shared,
+            CmServices cmServices,
             InetSocketAddress local,
             int backlog,
             StreamConfig config,
             Access access,
             RdmaListener.Patience patience)
             throws IOException {
-        CmListener listening = new CmListener(shared, backlog, config, access);
+        CmListener listening = new CmListener(cmServices, backlog, config, access);
         boolean open = false;
         try {
-            shared.openIds.add(listening);
+            cmServices.openIds.add(listening);
             if (patience != null) {
                 listening.id.openWhenFree(local, patience);
             } else {
@@ -83,7 +83,7 @@ final class CmListener implements RdmaListener, CmHandler, Handshake.Listener {
             open = true;
         } finally {
             if (!open) {
-                shared.openIds.remove(listening);
+                cmServices.openIds.remove(listening);
             }
         }
         return listening;
@@ -109,7 +109,7 @@ final class CmListener implements RdmaListener, CmHandler, Handshake.Listener {
         switch (event.type()) {
             case RDMA_CM_EVENT_CONNECT_REQUEST -> onRequest(event.id(), event.privateData());
             case RDMA_CM_EVENT_DEVICE_REMOVAL -> id.deviceRemoved();
-            case RDMA_CM_EVENT_ADDR_CHANGE -> shared.listening.mayHaveMoved();
+            case RDMA_CM_EVENT_ADDR_CHANGE -> cmServices.services.listening.mayHaveMoved();
             default -> Logs.LISTENER.debug("the {}: {}", this, event);
         }
     }
@@ -166,7 +166,7 @@ final class CmListener implements RdmaListener, CmHandler, Handshake.Listener {
         Handshake handshake;
         boolean begun;
         try {
-            handshake = new Handshake(this, shared, config, limits, refusals, asked);
+            handshake = new Handshake(this, cmServices, config, limits, refusals, asked);
             begun = begun(handshake);
             watchTime();
         } catch (Error e) { // lack of memory: nothing refers to the request any more
@@ -211,7 +211,7 @@ final class CmListener implements RdmaListener, CmHandler, Handshake.Listener {
     /** Called on the service thread, but not within a callback of the connection manager. */
     void checkTime() {
         try {
-            shared.events.takeAll(); // a thread that is behind must not take its own delay for its clients' silence
+            cmServices.events.takeAll(); // a thread that is behind must not take its own delay for its clients' silence
             checkTimes();
         } finally { // without memory, too
             timing = false;
@@ -339,7 +339,7 @@ final class CmListener implements RdmaListener, CmHandler, Handshake.Listener {
             last = action;
             action = null;
         }
-        shared.openIds.remove(this);
+        cmServices.openIds.remove(this);
         // Closed at once, so that the port is free when this returns. Unanswered requests are refused, and streams that
         // were not taken are reset.
         id.close();

@@ -6,6 +6,7 @@ package org.jrsocket.stream;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.function.Consumer;
 import org.jrsocket.wire.ConnData;
 
 /** What the making of connections needs beside {@link Services}. */
@@ -13,21 +14,15 @@ final class CmServices {
 
     final Services services;
     final CmEvents events;
-    final ListeningAddresses listening;
     final OpenIds openIds = new OpenIds();
     private final OpenStreams streams;
     private final DeviceFailures failures;
+    private final Consumer<RdmaStream> whenGone = this::gone;
     private volatile Admission.Limits limits = Admission.Limits.DEFAULT;
 
-    CmServices(
-            Services services,
-            CmEvents events,
-            ListeningAddresses listening,
-            OpenStreams streams,
-            DeviceFailures failures) {
+    CmServices(Services services, CmEvents events, OpenStreams streams, DeviceFailures failures) {
         this.services = services;
         this.events = events;
-        this.listening = listening;
         this.streams = streams;
         this.failures = failures;
     }
@@ -37,12 +32,12 @@ final class CmServices {
         endpoint.ensureWorking();
         InetSocketAddress local = (InetSocketAddress) endpoint.id.getSource();
         InetSocketAddress remote = (InetSocketAddress) endpoint.id.getDestination();
-        RdmaStream stream = new RdmaStream(services, endpoint, peer, local, remote, this::gone);
+        RdmaStream stream = new RdmaStream(services, endpoint, peer, local, remote, whenGone);
         try {
             streams.add(stream);
             failures.added(stream);
-            endpoint.id.attach(
-                    (CmHandler) stream.core()::onCmEvent); // last: the service thread may use it from here on
+            CmHandler handler = stream.core()::onCmEvent;
+            endpoint.id.attach(handler); // last: the service thread may use it from here on
         } catch (RuntimeException | Error e) { // the caller frees the endpoint, and others get its queues
             stream.core().freeing.disown();
             streams.remove(stream);

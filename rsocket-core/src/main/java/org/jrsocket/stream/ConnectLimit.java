@@ -28,13 +28,15 @@ final class ConnectLimit {
         boolean isBeingMade();
     }
 
-    private final CmServices shared;
+    private final ServiceLoop service;
+    private final CmEvents events;
     private final Attempt attempt;
     private ServiceLoop.Timer timer; // guarded by the attempt's lock
     private int looks; // service thread
 
-    ConnectLimit(CmServices shared, Attempt attempt) {
-        this.shared = shared;
+    ConnectLimit(ServiceLoop service, CmEvents events, Attempt attempt) {
+        this.service = service;
+        this.events = events;
         this.attempt = attempt;
     }
 
@@ -42,9 +44,9 @@ final class ConnectLimit {
     void set(LongSupplier left, long nanos) {
         if (nanos > 0) {
             cancel();
-            timer = shared.services.service.schedule(() -> due(left), nanos);
+            timer = service.schedule(() -> due(left), nanos);
         } else {
-            shared.services.service.execute(() -> reached(left));
+            service.execute(() -> reached(left));
         }
     }
 
@@ -73,11 +75,11 @@ final class ConnectLimit {
     }
 
     private void look(LongSupplier left) {
-        shared.events.takeAll(); // an event that waited for this thread may be the answer, or the moment to ask
+        events.takeAll(); // an event that waited for this thread may be the answer, or the moment to ask
         if (left.getAsLong() > 0) {
             attempt.expire(left);
         } else if (attempt.isBeingMade() && looks++ < MOST_LOOKS) { // this host's own work says nothing about the peer
-            shared.services.service.schedule(() -> reached(left), LOOK_NANOS);
+            service.schedule(() -> reached(left), LOOK_NANOS);
         } else {
             attempt.expireNow();
         }

@@ -33,7 +33,7 @@ final class ConnectRequest {
         void take() throws IOException;
     }
 
-    private final CmServices shared;
+    private final CmServices cmServices;
     private final Services services;
     private final InetSocketAddress local;
     private final InetSocketAddress remote;
@@ -58,9 +58,13 @@ final class ConnectRequest {
     private final RdmaConnectException outOfMemory = RdmaConnectException.outOfMemory();
 
     ConnectRequest(
-            CmServices shared, InetSocketAddress local, InetSocketAddress remote, StreamConfig config, boolean probe) {
-        this.shared = shared;
-        this.services = shared.services;
+            CmServices cmServices,
+            InetSocketAddress local,
+            InetSocketAddress remote,
+            StreamConfig config,
+            boolean probe) {
+        this.cmServices = cmServices;
+        this.services = cmServices.services;
         this.local = local;
         this.remote = remote;
         this.config = config;
@@ -273,7 +277,7 @@ final class ConnectRequest {
 
     /** Makes the stream of a connected endpoint, and passes the endpoint and the id on to it. */
     RdmaStream established(ConnData answer) throws IOException {
-        RdmaStream stream = shared.established(endpoint, answer);
+        RdmaStream stream = cmServices.established(endpoint, answer);
         endpoint = null;
         id = null;
         unlogged.set(stream);

@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** What becomes of the streams of a device that is lost, or one of whose queues has failed: they end. */
-final class DeviceFailures implements OpenDevices.Uses {
+final class DeviceFailures implements OpenDevices.Users {
 
     private static final Logger LOG = LoggerFactory.getLogger(OpenDevices.class); // whose name people know
 
@@ -22,17 +22,10 @@ final class DeviceFailures implements OpenDevices.Uses {
 
     private final ServiceLoop service;
     private final OpenStreams streams;
-    private final ListeningAddresses listening;
 
-    DeviceFailures(ServiceLoop service, OpenStreams streams, ListeningAddresses listening) {
+    DeviceFailures(ServiceLoop service, OpenStreams streams) {
         this.service = service;
         this.streams = streams;
-        this.listening = listening;
-    }
-
-    @Override
-    public void mayHaveMoved() {
-        listening.mayHaveMoved();
     }
 
     @Override

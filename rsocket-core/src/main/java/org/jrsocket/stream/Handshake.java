@@ -44,7 +44,7 @@ final class Handshake implements CmHandler {
 
     final Admission.Request asked;
     private final Listener listening;
-    private final CmServices shared;
+    private final CmServices cmServices;
     private final Services services;
     private final StreamConfig config;
     private final Admission.Limits limits;
@@ -68,14 +68,14 @@ final class Handshake implements CmHandler {
 
     Handshake(
             Listener listening,
-            CmServices shared,
+            CmServices cmServices,
             StreamConfig config,
             Admission.Limits limits,
             Refusals refusals,
             Admission.Request asked) {
         this.listening = listening;
-        this.shared = shared;
-        this.services = shared.services;
+        this.cmServices = cmServices;
+        this.services = cmServices.services;
         this.config = config;
         this.limits = limits;
         this.refusals = refusals;
@@ -235,7 +235,7 @@ final class Handshake implements CmHandler {
     private RdmaStream established() {
         over = true;
         try {
-            return shared.established(endpoint, peer);
+            return cmServices.established(endpoint, peer);
         } catch (IOException | RuntimeException | Error e) {
             end();
             LOG.debug("a connection to the {} was lost before it was established", listening, e);

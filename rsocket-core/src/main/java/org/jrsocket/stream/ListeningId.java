@@ -70,9 +70,9 @@ final class ListeningId implements AutoCloseable, ListeningAddresses.Listener {
      *
      * @param listener is told of requests, and of the device's removal, upon which it calls {@link #deviceRemoved}
      */
-    ListeningId(CmServices shared, CmHandler listener) {
-        this.services = shared.services;
-        this.addresses = shared.listening;
+    ListeningId(Services services, CmHandler listener) {
+        this.services = services;
+        this.addresses = services.listening;
         this.listener = listener;
     }
 

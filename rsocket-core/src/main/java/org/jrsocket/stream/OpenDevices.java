@@ -19,16 +19,13 @@ import org.slf4j.LoggerFactory;
 final class OpenDevices {
 
     /** Those who use devices. Told on the service thread. */
-    interface Uses {
+    interface Users {
 
         /** A device is lost, with everything on it. */
         void lost(Device device);
 
         /** The asynchronous event says that a queue of the device has failed. */
         void queueFailed(Device device, int event);
-
-        /** An address may have moved to another device. */
-        void mayHaveMoved();
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(OpenDevices.class);
@@ -36,14 +33,21 @@ final class OpenDevices {
     private final ServiceThread service;
     private final BundlePool bundles;
     private final InlineLimits inlineLimits;
-    private final Uses uses;
+    private final ListeningAddresses listening;
+    private final Users users;
     private final Map<Device, ServiceThread.SteadyWatch> watches = new ConcurrentHashMap<>();
 
-    OpenDevices(ServiceThread service, BundlePool bundles, InlineLimits inlineLimits, Uses uses) {
+    OpenDevices(
+            ServiceThread service,
+            BundlePool bundles,
+            InlineLimits inlineLimits,
+            ListeningAddresses listening,
+            Users users) {
         this.service = service;
         this.bundles = bundles;
         this.inlineLimits = inlineLimits;
-        this.uses = uses;
+        this.listening = listening;
+        this.users = users;
     }
 
     /** Takes note of a device that something will be made on. May be called from any thread. */
@@ -93,7 +97,7 @@ final class OpenDevices {
             default -> LOG.debug("RDMA device {}: asynchronous event {}, port {}", device.name(), type, port);
         }
         if (type == Device.EVENT_PORT_ERR || type == Device.EVENT_PORT_ACTIVE || type == Device.EVENT_GID_CHANGE) {
-            uses.mayHaveMoved();
+            listening.mayHaveMoved();
         }
     }
 
@@ -101,7 +105,7 @@ final class OpenDevices {
         if (Device.eventType(event) == Device.EVENT_CQ_ERR) { // a peer can cause the others, as often as it likes
             bundles.queueFailed(device, event);
         }
-        uses.queueFailed(device, event);
+        users.queueFailed(device, event);
     }
 
     private void unwatch(Device device) {
@@ -128,7 +132,7 @@ final class OpenDevices {
         device.lose();
         inlineLimits.deviceRemoved(device);
         bundles.deviceRemoved(device);
-        uses.lost(device);
+        users.lost(device);
     }
 
     /** Returns the number of devices that are watched. */

@@ -32,31 +32,33 @@ public final class RdmaTransport implements AutoCloseable {
     private final ServiceThread service;
     private final Services services;
     private final OpenStreams streams;
-    private final CmServices shared;
+    private final CmServices cmServices;
     private final ExitDelay exitDelay;
 
     private RdmaTransport(VerbsProvider provider, long idleNanos, ServiceThread service) throws IOException {
         this.service = service;
         streams = new OpenStreams(service);
-        Reapers reapers = new Reapers(service);
-        ListeningAddresses listening = new ListeningAddresses(service, reapers);
-        DeviceFailures failures = new DeviceFailures(service, streams, listening);
-        services = new Services(provider, idleNanos, service, reapers, failures);
-        exitDelay = new ExitDelay(streams, services.farewells);
-        CmEvents watched = null;
+        DeviceFailures failures = new DeviceFailures(service, streams);
+        services = new Services(provider, idleNanos, service, failures);
+        ExitDelay delay = null;
+        CmEvents events = null;
         try {
-            watched = new CmEvents(services.cm, services.channel, service, services.devices);
-            exitDelay.begin();
-            watched.start(); // last, so that after a failure nobody uses the channel; no event comes yet
+            delay = new ExitDelay(streams, services.farewells);
+            events = new CmEvents(services.cm, services.channel, service, services.devices);
+            exitDelay = delay;
+            cmServices = new CmServices(services, events, streams, failures);
+            delay.begin();
+            events.start(); // last, so that after a failure nobody uses the channel; no event comes yet
         } catch (IOException | RuntimeException | Error e) { // the next connection tries again
-            exitDelay.end();
-            if (watched != null) {
-                watched.end();
+            if (delay != null) {
+                delay.end();
+            }
+            if (events != null) {
+                events.end();
             }
             Freeing.attempt("rdma_destroy_event_channel", null, Cm::destroyEventChannel, services.cm, services.channel);
             throw e;
         }
-        shared = new CmServices(services, watched, listening, streams, failures);
     }
 
     /** Creates a stack over {@code provider}; its threads start now. */
@@ -109,7 +111,7 @@ public final class RdmaTransport implements AutoCloseable {
     /** Starts connecting; {@code observer} is told what is learned about the peer. */
     public PendingConnect connect(
             InetSocketAddress local, InetSocketAddress remote, StreamConfig config, PendingConnect.Observer observer) {
-        CmConnect connecting = new CmConnect(shared, local, remote, config, observer, false);
+        CmConnect connecting = new CmConnect(cmServices, local, remote, config, observer, false);
         connecting.start();
         return connecting;
     }
@@ -125,7 +127,7 @@ public final class RdmaTransport implements AutoCloseable {
     /** Probes a peer from an address of this host. */
     public void probe(
             InetSocketAddress local, InetSocketAddress remote, StreamConfig config, PendingConnect.Observer observer) {
-        new CmConnect(shared, local, remote, config, observer, true).start();
+        new CmConnect(cmServices, local, remote, config, observer, true).start();
     }
 
     /**
@@ -142,7 +144,7 @@ public final class RdmaTransport implements AutoCloseable {
     /** Listens for clients that {@code access} admits; others are refused before anything is made for them. */
     public RdmaListener listen(InetSocketAddress local, int backlog, StreamConfig config, Access access)
             throws IOException {
-        return CmListener.open(shared, local, backlog, config, access, null);
+        return CmListener.open(cmServices, local, backlog, config, access, null);
     }
 
     /**
@@ -152,7 +154,7 @@ public final class RdmaTransport implements AutoCloseable {
     public RdmaListener listenWhenFree(
             InetSocketAddress local, int backlog, StreamConfig config, Access access, RdmaListener.Patience patience)
             throws IOException {
-        return CmListener.open(shared, local, backlog, config, access, patience);
+        return CmListener.open(cmServices, local, backlog, config, access, patience);
     }
 
     /**
@@ -187,7 +189,7 @@ public final class RdmaTransport implements AutoCloseable {
 
     private void end(boolean delivering) {
         boolean interrupted = Thread.interrupted(); // otherwise no wait would wait
-        OpenIds openIds = shared.openIds;
+        OpenIds openIds = cmServices.openIds;
         openIds.endListeners();
         openIds.endConnects(); // otherwise an answer could make a stream in the meantime
         awaitTasks();
@@ -201,13 +203,13 @@ public final class RdmaTransport implements AutoCloseable {
         streams.abortAll(CLOSE_NANOS);
         services.farewells.end();
         exitDelay.end();
-        shared.events.end();
+        cmServices.events.end();
         services.devices.end();
         boolean stopped = service.stop(CLOSE_NANOS);
         openIds.endConnects(); // no thread takes their late answers any more
         services.bundles.close(); // so that a reaper frees what is kept
         services.reapers.end();
-        shared.events.over(idle && stopped, streams::count);
+        cmServices.events.over(idle && stopped, streams::count);
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
@@ -215,7 +217,7 @@ public final class RdmaTransport implements AutoCloseable {
 
     /** Handles what has arrived. Called on the service thread, but not within a callback of the connection manager. */
     public void takeCmEvents() {
-        shared.events.takeAll();
+        cmServices.events.takeAll();
     }
 
     /** Waits for the service thread's tasks: listeners leave to it the streams that they have not handed over. */
@@ -298,7 +300,7 @@ public final class RdmaTransport implements AutoCloseable {
         return services;
     }
 
-    CmServices shared() {
-        return shared;
+    CmServices cmServices() {
+        return cmServices;
     }
 }

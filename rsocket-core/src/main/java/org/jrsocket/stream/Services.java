@@ -26,6 +26,7 @@ final class Services {
     final MemoryBudget memory = new MemoryBudget();
     final BundlePool bundles;
     final InlineLimits inlineLimits = new InlineLimits();
+    final ListeningAddresses listening;
     final OpenDevices devices;
     final Closings closings;
     final Farewells farewells;
@@ -38,17 +39,18 @@ final class Services {
      * Opens {@code provider}.
      *
      * @param idleNanos how long what connections leave is kept for others
-     * @param uses is told what happens to devices
+     * @param users are told what happens to devices
      */
-    Services(VerbsProvider provider, long idleNanos, ServiceThread service, Reapers reapers, OpenDevices.Uses uses)
+    Services(VerbsProvider provider, long idleNanos, ServiceThread service, OpenDevices.Users users)
             throws IOException {
         this.service = service;
-        this.reapers = reapers;
+        reapers = new Reapers(service);
+        listening = new ListeningAddresses(service, reapers);
         provider.install();
         description = provider.description();
         cm = provider.openCm();
         bundles = new BundlePool(provider.openVerbs(), idleNanos, memory, service, reapers);
-        devices = new OpenDevices(service, bundles, inlineLimits, uses);
+        devices = new OpenDevices(service, bundles, inlineLimits, listening, users);
         closings = new Closings(service);
         farewells = new Farewells(cm, service, reapers);
         channel = cm.createEventChannel();

@@ -55,7 +55,7 @@ final class StreamClosing implements Closings.Close {
         this.freeing = freeing;
     }
 
-    /** See {@link RdmaStream#shutdownInput}. */
+    /** See {@code RdmaStream.shutdownInput}. */
     void shutdownInput() throws IOException {
         core.enter();
         try {
@@ -68,7 +68,7 @@ final class StreamClosing implements Closings.Close {
         waits.wakeAll();
     }
 
-    /** See {@link RdmaStream#shutdownOutput}. */
+    /** See {@code RdmaStream.shutdownOutput}. */
     void shutdownOutput() throws IOException {
         core.enter();
         try {
@@ -364,7 +364,7 @@ final class StreamClosing implements Closings.Close {
         return drained.getCount() == 0;
     }
 
-    /** See {@link RdmaStream#isDelivering}. */
+    /** See {@code RdmaStream.isDelivering}. */
     boolean isDelivering(long written) {
         core.enter();
         try {

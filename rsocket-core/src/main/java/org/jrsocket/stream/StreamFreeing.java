@@ -5,8 +5,8 @@
 package org.jrsocket.stream;
 
 /**
- * Frees what a stream has, on a reaper: first the queue pair and the registrations of {@link LentMemory}, then the
- * rest, once all {@link BorrowedBytes} were given back.
+ * Frees what a stream has, on a reaper: first the queue pair and the registrations of lent memory, then the
+ * rest, once all borrowed bytes were given back.
  */
 final class StreamFreeing implements Runnable {
 
@@ -26,7 +26,7 @@ final class StreamFreeing implements Runnable {
         this.whenGone = whenGone;
     }
 
-    /** See {@link RdmaStream#whenSendsAreOver}. */
+    /** See {@code RdmaStream.whenSendsAreOver}. */
     void whenSendsAreOver(Runnable action) {
         core.enter();
         try {

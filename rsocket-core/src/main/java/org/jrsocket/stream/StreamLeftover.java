@@ -90,7 +90,7 @@ final class StreamLeftover extends Leftovers.Stream {
         }
     }
 
-    /** See {@link RdmaStream#cork}. */
+    /** See {@code RdmaStream.cork}. */
     void cork() {
         corked = true;
     }

@@ -40,7 +40,7 @@ final class StreamSweep {
         this.silence = new DeviceSilence(core.endpoint.device.isIwarp());
     }
 
-    /** See {@link RdmaStream#whenQuiet}. */
+    /** See {@code RdmaStream.whenQuiet}. */
     void whenQuiet(Runnable action) {
         whenQuiet = action;
     }

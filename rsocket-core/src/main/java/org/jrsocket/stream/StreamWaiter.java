@@ -375,7 +375,7 @@ final class StreamWaiter {
         }
     }
 
-    /** See {@link RdmaStream#poll}. */
+    /** See {@code RdmaStream.poll}. */
     void poll() {
         core.enter();
         try {
@@ -385,7 +385,7 @@ final class StreamWaiter {
         }
     }
 
-    /** See {@link RdmaStream#pollMessages}. */
+    /** See {@code RdmaStream.pollMessages}. */
     void pollMessages() {
         core.enter();
         try {
