@@ -13,7 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The verbs of a {@link TransportHolder}, opened once, when they are first asked for. If there are none, the reason is
+ * The verbs of a process, opened once, when they are first asked for. If there are none, the reason is
  * kept, and as long as callers keep asking, a look for them is made every few seconds. Safe for use by many threads.
  */
 final class HeldVerbs {
@@ -21,12 +21,15 @@ final class HeldVerbs {
     /** The least time between two looks. */
     static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    /** Initialised on demand, because the agent makes a holder before it has set up the log. */
+    /**
+     * Initialised on demand, because the agent makes a holder before it has set up the log. Its name is that of the
+     * class that users know.
+     */
     private static final class Log {
-        private static final Logger LOG = LoggerFactory.getLogger(TransportHolder.class);
+        private static final Logger LOG = LoggerFactory.getLogger("org.jrsocket.connect.TransportHolder");
     }
 
-    private final TransportHolder.Opener opener;
+    private final VerbsOpener opener;
     private final Executor looks;
     private final LongSupplier clock;
     private volatile VerbsProvider provider; // written under this, as the next two
@@ -40,7 +43,7 @@ final class HeldVerbs {
      * @param looks runs a look for verbs, which may take a while
      * @param clock nanoseconds, as {@link System#nanoTime}
      */
-    HeldVerbs(TransportHolder.Opener opener, Executor looks, LongSupplier clock) {
+    HeldVerbs(VerbsOpener opener, Executor looks, LongSupplier clock) {
         this.opener = opener;
         this.looks = looks;
         this.clock = clock;
@@ -58,7 +61,11 @@ final class HeldVerbs {
         return reason;
     }
 
-    /** Returns the verbs; see {@link TransportHolder#provider}. */
+    /**
+     * Returns the verbs, which are opened if that has not been tried.
+     *
+     * @throws VerbsUnavailableException with the reason why this process has no RDMA, as of the last look
+     */
     synchronized VerbsProvider get() throws VerbsUnavailableException {
         if (unavailable != null) {
             lookIfDue();
@@ -150,7 +157,7 @@ final class HeldVerbs {
         return provider != null;
     }
 
-    /** Describes the verbs; see {@link TransportHolder#description}. */
+    /** Describes the verbs, or why there are none; opens nothing, and waits for no thread that does. */
     String description() {
         VerbsProvider open = provider;
         if (open != null) {

@@ -34,11 +34,6 @@ import org.jrsocket.verbs.rdmacore.RdmaCoreProvider;
  */
 public final class TransportHolder implements StreamFactory {
 
-    /** Opens verbs. */
-    public interface Opener {
-        VerbsProvider open() throws VerbsUnavailableException;
-    }
-
     /** Starts the loop of the service thread. */
     interface Starter {
         ServiceLoop.Owned start() throws IOException;
@@ -49,7 +44,7 @@ public final class TransportHolder implements StreamFactory {
 
     // Named classes, because the code of a lambda is generated at run time, while the JVM starts.
 
-    private static final class RdmaCore implements Opener {
+    private static final class RdmaCore implements VerbsOpener {
 
         @Override
         public VerbsProvider open() throws VerbsUnavailableException {
@@ -86,7 +81,7 @@ public final class TransportHolder implements StreamFactory {
     private long maxMemory = Long.MAX_VALUE; // guarded by this
     private BiConsumer<InetSocketAddress, InetSocketAddress> pathLost; // guarded by this; null: none
 
-    private TransportHolder(Opener opener) {
+    private TransportHolder(VerbsOpener opener) {
         this(opener, new OwnThread(), NanoClock.SYSTEM, new OwnService());
     }
 
@@ -96,7 +91,7 @@ public final class TransportHolder implements StreamFactory {
      * @param looks runs a look for verbs, which may take a while
      * @param clock nanoseconds, as {@link System#nanoTime}
      */
-    TransportHolder(Opener opener, Executor looks, LongSupplier clock, Starter starter) {
+    TransportHolder(VerbsOpener opener, Executor looks, LongSupplier clock, Starter starter) {
         this.verbs = new HeldVerbs(opener, looks, clock);
         this.starter = starter;
         this.clock = clock;
@@ -108,7 +103,7 @@ public final class TransportHolder implements StreamFactory {
     }
 
     /** Returns a holder over verbs that are opened when they are needed. */
-    public static TransportHolder opening(Opener opener) {
+    public static TransportHolder opening(VerbsOpener opener) {
         return new TransportHolder(opener);
     }
 
