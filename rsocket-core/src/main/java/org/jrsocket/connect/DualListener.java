@@ -13,8 +13,6 @@ import java.net.SocketTimeoutException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jrsocket.jfr.Events;
-import org.jrsocket.os.Errno;
-import org.jrsocket.os.ErrnoException;
 import org.jrsocket.stream.RdmaListener;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.ServiceLoop;
@@ -95,14 +93,14 @@ public final class DualListener implements AutoCloseable {
                 return new DualListener(
                         context, policy, context.rdma().listen(local, backlog, config, context.access(local)));
             } catch (IOException e) {
-                TcpReason reason = reason(e);
+                TcpReason reason = TcpReason.ofListening(e);
                 if (reason == TcpReason.IN_USE && tcp.isAny() && attempt < PORT_ATTEMPTS) {
                     tcp.change();
                 } else if (policy == Policy.RDMA) {
                     throw unavailable(reason, e);
                 } else {
                     tcpOnly(context, local, reason, e);
-                    return isWorthWaiting(local, e)
+                    return PortPatience.isWorthwhile(local, e)
                             ? whenFree(context, policy, tcp, backlog, config)
                             : isExpected(context, local) && mayCome(e)
                                     ? whenThereIsRdma(context, policy, tcp, backlog, config)
@@ -110,16 +108,6 @@ public final class DualListener implements AutoCloseable {
                 }
             }
         }
-    }
-
-    /**
-     * Returns whether the port may become this socket's. A listener at a specific address, beside one at the wildcard
-     * address, would take the port from all other addresses as soon as the wildcard's is opened again.
-     */
-    static boolean isWorthWaiting(InetSocketAddress local, IOException e) {
-        return reason(e) == TcpReason.IN_USE
-                && (((ErrnoException) e).errno() == Errno.EADDRINUSE
-                        || local.getAddress().isAnyLocalAddress());
     }
 
     /** Waits for the port, see {@link PortPatience}. Returns null if it cannot wait. */
@@ -133,7 +121,7 @@ public final class DualListener implements AutoCloseable {
                     policy,
                     context.rdma().listenWhenFree(local, backlog, config, context.access(local), patience));
         } catch (IOException e) { // RDMA has ended in the meantime
-            context.log().tcpInstead("listening on", local, reason(e), e);
+            context.log().tcpInstead("listening on", local, TcpReason.ofListening(e), e);
             return null;
         }
     }
@@ -157,7 +145,7 @@ public final class DualListener implements AutoCloseable {
             return new DualListener(
                     context, policy, new ExpectedListener(context, local, tcp.isShared(), backlog, config));
         } catch (VerbsUnavailableException e) {
-            context.log().tcpInstead("listening on", local, reason(e), e);
+            context.log().tcpInstead("listening on", local, TcpReason.ofListening(e), e);
             return null;
         }
     }
@@ -176,21 +164,6 @@ public final class DualListener implements AutoCloseable {
                 : new SocketException("cannot listen over RDMA: " + cause.getMessage());
         e.initCause(cause);
         return e;
-    }
-
-    static TcpReason reason(IOException e) {
-        if (e instanceof VerbsUnavailableException) {
-            return TcpReason.UNAVAILABLE;
-        }
-        if (e instanceof ErrnoException verbs) {
-            return switch (verbs.errno()) {
-                // the second if one of the two is at the wildcard address: TCP shows that the address exists
-                case Errno.EADDRINUSE, Errno.EADDRNOTAVAIL -> TcpReason.IN_USE;
-                case Errno.ENODEV -> TcpReason.NO_DEVICE;
-                default -> TcpReason.RESOURCES;
-            };
-        }
-        return TcpReason.RESOURCES;
     }
 
     /** Returns whether the policy allows no TCP here, so that TCP clients are to be refused. */

@@ -95,10 +95,10 @@ final class ExpectedListener implements RdmaListener {
             try {
                 return context.rdma().listen(local, backlog, config, context.access(local));
             } catch (IOException e) {
-                if (DualListener.reason(e) != TcpReason.IN_USE) {
+                if (TcpReason.ofListening(e) != TcpReason.IN_USE) {
                     throw e;
                 }
-                if (!DualListener.isWorthWaiting(local, e)) {
+                if (!PortPatience.isWorthwhile(local, e)) {
                     LOG.info("listening on {} over TCP alone: somebody else has the port over RDMA", local);
                     giveUp();
                     return null;

@@ -4,11 +4,14 @@
  */
 package org.jrsocket.connect;
 
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.os.Sysfs;
 import org.jrsocket.stream.RdmaListener;
 import org.slf4j.Logger;
@@ -61,6 +64,16 @@ final class PortPatience implements RdmaListener.Patience {
         this.clock = clock;
         this.range = range;
         this.since = clock.getAsLong();
+    }
+
+    /**
+     * Returns whether the port may become this socket's. A listener at a specific address, beside one at the wildcard
+     * address, would take the port from all other addresses as soon as the wildcard's is opened again.
+     */
+    static boolean isWorthwhile(InetSocketAddress local, IOException e) {
+        return TcpReason.ofListening(e) == TcpReason.IN_USE
+                && (((ErrnoException) e).errno() == Errno.EADDRINUSE
+                        || local.getAddress().isAnyLocalAddress());
     }
 
     @Override

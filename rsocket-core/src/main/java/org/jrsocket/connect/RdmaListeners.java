@@ -27,7 +27,7 @@ public final class RdmaListeners {
         try {
             return context.rdma().listen(local, backlog, context.settings().streamConfig(), context.access(local));
         } catch (ErrnoException e) {
-            throw new IOException(DualListener.reason(e).text(e), e);
+            throw new IOException(TcpReason.ofListening(e).text(e), e);
         }
     }
 }

@@ -4,7 +4,11 @@
  */
 package org.jrsocket.connect;
 
+import java.io.IOException;
+import org.jrsocket.os.Errno;
+import org.jrsocket.os.ErrnoException;
 import org.jrsocket.stream.RdmaConnectException;
+import org.jrsocket.verbs.VerbsUnavailableException;
 
 /** Why a connection uses, or a server listens on, TCP alone. */
 public enum TcpReason {
@@ -81,5 +85,21 @@ public enum TcpReason {
             case PROTOCOL -> PROTOCOL;
             case RESOURCES, CANCELLED -> RESOURCES;
         };
+    }
+
+    /** Returns why a server cannot listen over RDMA. */
+    static TcpReason ofListening(IOException e) {
+        if (e instanceof VerbsUnavailableException) {
+            return UNAVAILABLE;
+        }
+        if (e instanceof ErrnoException verbs) {
+            return switch (verbs.errno()) {
+                // the second if one of the two is at the wildcard address: TCP shows that the address exists
+                case Errno.EADDRINUSE, Errno.EADDRNOTAVAIL -> IN_USE;
+                case Errno.ENODEV -> NO_DEVICE;
+                default -> RESOURCES;
+            };
+        }
+        return RESOURCES;
     }
 }
