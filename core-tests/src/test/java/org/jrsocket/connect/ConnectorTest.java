@@ -49,7 +49,7 @@ class ConnectorTest {
     private TransportContext context(String settings, String... rules) throws ConfigurationException {
         return new TransportContext(
                 Settings.read(settings, new Properties(), Map.of()),
-                rules.length == 0 ? Rules.NONE : Rules.parse("rules", List.of(rules)),
+                rules.length == 0 ? Rules.NONE : RulesFile.parse("rules", List.of(rules)),
                 rdma);
     }
 

@@ -92,7 +92,7 @@ class LateNamesTest {
     }
 
     private Rules rules(String... lines) throws ConfigurationException {
-        return Rules.parse("sdp.conf", Arrays.asList(lines), Rules.NONE, this::lookUp);
+        return RulesFile.parse("sdp.conf", Arrays.asList(lines), Rules.NONE, this::lookUp);
     }
 
     private LateNames.Background begin() {

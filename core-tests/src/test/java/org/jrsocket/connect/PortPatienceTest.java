@@ -36,7 +36,7 @@ class PortPatienceTest {
     private PortPatience patience(int port, boolean shared, String range, String... rules) throws Exception {
         TransportContext context = new TransportContext(
                 Settings.read("policy=auto", new Properties(), Map.of()),
-                rules.length == 0 ? Rules.NONE : Rules.parse("rules", List.of(rules)),
+                rules.length == 0 ? Rules.NONE : RulesFile.parse("rules", List.of(rules)),
                 new FakeRdma());
         return new PortPatience(context, new InetSocketAddress("127.0.0.1", port), shared, now::get, () -> range);
     }

@@ -83,7 +83,7 @@ abstract class RefusalTests {
         others = RdmaTransport.over(verbs);
         context = new TransportContext(
                 Settings.read(null, new Properties(), Map.of()),
-                Rules.parse("rules", List.of("accept " + admitted().getHostAddress() + " *")),
+                RulesFile.parse("rules", List.of("accept " + admitted().getHostAddress() + " *")),
                 TransportHolder.of(transport));
         InetSocketAddress local = new InetSocketAddress(any(), 0);
         listener = transport.listen(local, 128, CONFIG, timed(context.access(local)));

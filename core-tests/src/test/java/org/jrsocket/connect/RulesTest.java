@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RulesTest {
 
     private static Rules rules(String... lines) throws ConfigurationException {
-        return Rules.parse("sdp.conf", Arrays.asList(lines));
+        return RulesFile.parse("sdp.conf", Arrays.asList(lines));
     }
 
     private static Policy connect(Rules rules, String address, int port) throws IOException {
@@ -170,7 +170,7 @@ class RulesTest {
     @Test
     void shouldGoOnWithTheAddressesOfBeforeWhenANameCannotBeLookedUpAgain() throws Exception {
         List<String> lines = List.of("connect db.example 5432 rdma", "accept db.example * tcp", "accept * *");
-        Rules before = Rules.parse(
+        Rules before = RulesFile.parse(
                 "sdp.conf",
                 lines,
                 Rules.NONE,
@@ -178,7 +178,7 @@ class RulesTest {
         Rules.Resolver away = name -> {
             throw new UnknownHostException(name);
         };
-        Rules after = Rules.parse("sdp.conf", lines, Rules.parse("sdp.conf", lines, before, away), away);
+        Rules after = RulesFile.parse("sdp.conf", lines, RulesFile.parse("sdp.conf", lines, before, away), away);
         assertEquals(Policy.RDMA, connect(after, "10.0.0.7", 5432));
         assertFalse(admit(after, "10.0.0.7", 1));
         assertTrue(admit(after, "10.0.0.8", 1));
@@ -192,7 +192,7 @@ class RulesTest {
     @Test
     void shouldGoOnWithEachNamesOwnAddresses() throws Exception {
         List<String> lines = List.of("connect db.example * rdma", "connect web.example * tcp");
-        Rules before = Rules.parse(
+        Rules before = RulesFile.parse(
                 "sdp.conf",
                 lines,
                 Rules.NONE,
@@ -214,7 +214,7 @@ class RulesTest {
     }
 
     private static Rules unknown(Rules before, List<String> lines) throws ConfigurationException {
-        return Rules.parse("sdp.conf", lines, before, name -> {
+        return RulesFile.parse("sdp.conf", lines, before, name -> {
             throw new UnknownHostException(name);
         });
     }
@@ -258,7 +258,7 @@ class RulesTest {
         Rules.Resolver away = name -> {
             throw new UnknownHostException(name);
         };
-        Rules old = Rules.parse("sdp.conf", List.of("connect db.example 5432 tcp"), known, away);
+        Rules old = RulesFile.parse("sdp.conf", List.of("connect db.example 5432 tcp"), known, away);
         assertEquals(Policy.TCP, connect(old, "192.0.2.7", 5432));
         assertNull(connect(old, "192.0.2.8", 5432));
         assertEquals(Set.of("db.example"), old.unknownNames());
@@ -330,13 +330,13 @@ class RulesTest {
         Path missing = folder.resolve("none");
         assertEquals(
                 missing + ": no such file",
-                assertThrows(ConfigurationException.class, () -> Rules.load(missing))
+                assertThrows(ConfigurationException.class, () -> RulesFile.load(missing))
                         .getMessage());
         Path binary = Files.write(folder.resolve("binary"), new byte[] {(byte) 0xff, (byte) 0xfe, 0});
         assertEquals(
                 binary + ": not UTF-8 text",
-                assertThrows(ConfigurationException.class, () -> Rules.load(binary))
+                assertThrows(ConfigurationException.class, () -> RulesFile.load(binary))
                         .getMessage());
-        assertThrows(ConfigurationException.class, () -> Rules.load(folder));
+        assertThrows(ConfigurationException.class, () -> RulesFile.load(folder));
     }
 }

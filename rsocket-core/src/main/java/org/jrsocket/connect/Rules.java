@@ -4,35 +4,22 @@
  */
 package org.jrsocket.connect;
 
-import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
-import java.nio.charset.CharacterCodingException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import org.jrsocket.os.FileTrouble;
+import org.jrsocket.connect.LocalNetworks.Prefix;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The addresses and ports that may use RDMA, from a file in the grammar of the JDK's old SDP configuration, with a
- * policy word added:
- *
- * <pre>
- *   bind|connect  HOST|ADDRESS[/PREFIX]|*  PORT|FROM-TO|FROM-*|*  [auto|rdma|tcp [DEVICES]]
- *   accept        HOST|ADDRESS[/PREFIX]|*  PORT|FROM-TO|FROM-*|*  [auto|tcp [DEVICES]]
- * </pre>
- *
- * The first line that matches decides; a line without a policy word means {@code auto}. Host names are looked up once,
- * when the file is read. If a name cannot be looked up, the addresses count that it had when the file was read before.
+ * The addresses and ports that may use RDMA. The first rule that matches decides. Host names are looked up once, when
+ * the rules are made. If a name cannot be looked up, the addresses count that it had in the rules of before.
  * Immutable: once such a name has been looked up, {@linkplain #with others} take the place of these rules.
  */
 public final class Rules {
@@ -57,12 +44,68 @@ public final class Rules {
         InetAddress[] lookUp(String name) throws UnknownHostException;
     }
 
-    /** A class, because the code of a method reference would be made at run time, at startup. */
-    private static final class OfTheJdk implements Resolver {
+    /**
+     * A rule: a line of the file.
+     *
+     * @param name the host's; null if the line names none
+     * @param isUnknown whether the name could not be looked up; addresses it had before may count nevertheless
+     * @param networks null matches every address
+     * @param devices null if the rule names none
+     */
+    record Rule(
+            String where,
+            Action action,
+            String name,
+            boolean isUnknown,
+            List<Prefix> networks,
+            int firstPort,
+            int lastPort,
+            Policy policy,
+            Devices devices) {
 
-        @Override
-        public InetAddress[] lookUp(String name) throws UnknownHostException {
-            return InetAddress.getAllByName(name);
+        boolean matches(Action wanted, byte[] address, int port) {
+            return action == wanted && port >= firstPort && port <= lastPort && contains(address);
+        }
+
+        private boolean contains(byte[] address) {
+            if (networks == null) {
+                return true;
+            }
+            for (Prefix network : networks) {
+                if (network.contains(address)) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        boolean awaits(String host) {
+            return isUnknown && name.equals(host);
+        }
+
+        Rule with(InetAddress[] addresses) {
+            return new Rule(where, action, name, false, networksOf(addresses), firstPort, lastPort, policy, devices);
+        }
+
+        /** Returns the networks that each have one of these addresses. */
+        static List<Prefix> networksOf(InetAddress[] addresses) {
+            List<Prefix> networks = new ArrayList<>();
+            for (InetAddress address : addresses) {
+                byte[] bytes = address.getAddress();
+                networks.add(new Prefix(bytes, bytes.length * 8));
+            }
+            return networks;
+        }
+
+        /** Says what becomes of the line while its name cannot be looked up. */
+        String unknown() {
+            String meaning;
+            if (networks == null) {
+                meaning = action == Action.ACCEPT ? "refuses everybody" : "leaves all addresses to TCP";
+            } else {
+                meaning = networks.isEmpty() ? "matches nothing" : "goes on with the addresses of before";
+            }
+            return where + ": " + name + " cannot be looked up, so this line " + meaning;
         }
     }
 
@@ -70,7 +113,8 @@ public final class Rules {
     private final Set<Action> actions;
     private final Resolver resolver; // null if there is nothing to look up
 
-    private Rules(List<Rule> rules, Resolver resolver) {
+    /** @param resolver looks names up again; null if there are no rules */
+    Rules(List<Rule> rules, Resolver resolver) {
         this.rules = List.copyOf(rules);
         this.actions = EnumSet.noneOf(Action.class);
         this.resolver = resolver;
@@ -79,37 +123,8 @@ public final class Rules {
         }
     }
 
-    /** @throws ConfigurationException naming file, line and reason */
-    public static Rules load(Path file) throws ConfigurationException {
-        return load(file, NONE);
-    }
-
-    /**
-     * Reads the rules again.
-     *
-     * @param before the rules until now, for names that cannot be looked up at the moment
-     * @throws ConfigurationException naming file, line and reason
-     */
-    static Rules load(Path file, Rules before) throws ConfigurationException {
-        try {
-            return parse(file.toString(), Files.readAllLines(file), before, new OfTheJdk());
-        } catch (NoSuchFileException | CharacterCodingException e) {
-            throw new ConfigurationException(file.toString(), FileTrouble.reason(e));
-        } catch (IOException e) {
-            throw new ConfigurationException(file.toString(), "cannot be read: " + FileTrouble.reason(e));
-        }
-    }
-
-    static Rules parse(String file, List<String> lines) throws ConfigurationException {
-        return parse(file, lines, NONE, new OfTheJdk());
-    }
-
-    static Rules parse(String file, List<String> lines, Rules before, Resolver resolver) throws ConfigurationException {
-        return new Rules(new RuleParser(file, before, resolver).parse(lines), resolver);
-    }
-
     /** Returns the addresses that count for a name; null if there are none. */
-    List<LocalNetworks.Prefix> networks(String name) {
+    List<Prefix> networks(String name) {
         for (Rule rule : rules) {
             if (name.equals(rule.name())
                     && rule.networks() != null

@@ -82,7 +82,7 @@ public final class TransportContext {
     /** Makes a context with the rules file that the settings name, if they name one. */
     public static TransportContext open(Settings settings, TransportHolder holder) throws ConfigurationException {
         return new TransportContext(
-                settings, settings.rules() == null ? Rules.NONE : Rules.load(settings.rules()), holder);
+                settings, settings.rules() == null ? Rules.NONE : RulesFile.load(settings.rules()), holder);
     }
 
     public Settings settings() {
@@ -131,7 +131,7 @@ public final class TransportContext {
         if (settings.rules() == null) {
             throw new ConfigurationException("rules", "no rules file is set");
         }
-        use(Rules.load(settings.rules(), rules));
+        use(RulesFile.load(settings.rules(), rules));
         return describeRules();
     }
 

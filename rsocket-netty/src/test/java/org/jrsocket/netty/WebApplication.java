@@ -25,6 +25,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.connect.Rules;
+import org.jrsocket.connect.RulesFile;
 import org.jrsocket.connect.Settings;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
@@ -71,7 +72,7 @@ abstract class WebApplication implements Callable<String> {
     private static Rules rules() throws Exception {
         Path file = Files.createTempFile("rules", null);
         try {
-            return Rules.load(Files.writeString(file, "connect no-such-host.invalid 1 tcp\n"));
+            return RulesFile.load(Files.writeString(file, "connect no-such-host.invalid 1 tcp\n"));
         } finally {
             Files.delete(file);
         }

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Properties;
 import org.jrsocket.connect.Rules;
+import org.jrsocket.connect.RulesFile;
 import org.jrsocket.connect.Settings;
 import org.jrsocket.connect.TcpReason;
 import org.jrsocket.connect.TransportContext;
@@ -224,7 +225,7 @@ public abstract class NioKind {
         Path file = Files.createTempFile("rules", ".conf");
         try {
             Files.writeString(file, text);
-            return Rules.load(file);
+            return RulesFile.load(file);
         } finally {
             Files.delete(file);
         }

@@ -4,17 +4,33 @@
  */
 package org.jrsocket.connect;
 
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.jrsocket.connect.LocalNetworks.Prefix;
+import org.jrsocket.connect.Rules.Rule;
+import org.jrsocket.os.FileTrouble;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reads the lines of a rules file, in the grammar that {@link Rules} describes. */
-final class RuleParser {
+/**
+ * A file of {@link Rules}, in the grammar of the JDK's old SDP configuration, with a policy word added:
+ *
+ * <pre>
+ *   bind|connect  HOST|ADDRESS[/PREFIX]|*  PORT|FROM-TO|FROM-*|*  [auto|rdma|tcp [DEVICES]]
+ *   accept        HOST|ADDRESS[/PREFIX]|*  PORT|FROM-TO|FROM-*|*  [auto|tcp [DEVICES]]
+ * </pre>
+ *
+ * A line without a policy word means {@code auto}.
+ */
+public final class RulesFile {
 
     private static final Logger LOG = LoggerFactory.getLogger(Rules.class);
 
@@ -31,6 +47,15 @@ final class RuleParser {
         static final Hosts ALL = new Hosts(null, false, null);
     }
 
+    /** A class, because the code of a method reference would be made at run time, at startup. */
+    private static final class OfTheJdk implements Rules.Resolver {
+
+        @Override
+        public InetAddress[] lookUp(String name) throws UnknownHostException {
+            return InetAddress.getAllByName(name);
+        }
+    }
+
     private final String file;
     private final Rules before;
     private final Rules.Resolver resolver;
@@ -39,14 +64,43 @@ final class RuleParser {
      * @param file the file's name, for messages
      * @param before the rules until now, for names that cannot be looked up at the moment
      */
-    RuleParser(String file, Rules before, Rules.Resolver resolver) {
+    private RulesFile(String file, Rules before, Rules.Resolver resolver) {
         this.file = file;
         this.before = before;
         this.resolver = resolver;
     }
 
     /** @throws ConfigurationException naming file, line and reason */
-    List<Rule> parse(List<String> lines) throws ConfigurationException {
+    public static Rules load(Path file) throws ConfigurationException {
+        return load(file, Rules.NONE);
+    }
+
+    /**
+     * Reads the rules again.
+     *
+     * @param before the rules until now, for names that cannot be looked up at the moment
+     * @throws ConfigurationException naming file, line and reason
+     */
+    static Rules load(Path file, Rules before) throws ConfigurationException {
+        try {
+            return parse(file.toString(), Files.readAllLines(file), before, new OfTheJdk());
+        } catch (NoSuchFileException | CharacterCodingException e) {
+            throw new ConfigurationException(file.toString(), FileTrouble.reason(e));
+        } catch (IOException e) {
+            throw new ConfigurationException(file.toString(), "cannot be read: " + FileTrouble.reason(e));
+        }
+    }
+
+    static Rules parse(String file, List<String> lines) throws ConfigurationException {
+        return parse(file, lines, Rules.NONE, new OfTheJdk());
+    }
+
+    static Rules parse(String file, List<String> lines, Rules before, Rules.Resolver resolver)
+            throws ConfigurationException {
+        return new Rules(new RulesFile(file, before, resolver).rules(lines), resolver);
+    }
+
+    private List<Rule> rules(List<String> lines) throws ConfigurationException {
         List<Rule> rules = new ArrayList<>();
         for (int i = 0; i < lines.size(); i++) {
             String line = lines.get(i).strip();
