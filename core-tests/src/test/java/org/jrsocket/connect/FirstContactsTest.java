@@ -132,7 +132,7 @@ class FirstContactsTest {
         List<PeerState> remembered = context.remembered();
         assertEquals(1, remembered.size(), remembered::toString);
         assertEquals(PeerState.Kind.SILENT, remembered.get(0).kind());
-        assertTrue(remembered.get(0).avoidedNanos() <= PeerMemory.FIRST_PAUSE_NANOS, remembered::toString);
+        assertTrue(remembered.get(0).avoidedNanos() <= KnownHost.FIRST_PAUSE_NANOS, remembered::toString);
     }
 
     // ---- silence ----

@@ -174,7 +174,7 @@ class PeerMemoryTest {
         pass(50 * MILLI);
         memory.reached(web);
         assertTrue(memory.arrangeProbe(web) < 0, "it is in doubt, not silent");
-        pass(PeerMemory.DOUBT_NANOS);
+        pass(KnownHost.DOUBT_NANOS);
         assertFalse(knows(web));
     }
 
@@ -203,7 +203,7 @@ class PeerMemoryTest {
     @Test
     void shouldNotDoubtForEver() {
         memory.asked(web);
-        pass(PeerMemory.DOUBT_NANOS);
+        pass(KnownHost.DOUBT_NANOS);
         assertFalse(knows(web));
         assertEquals(HEAD_START, memory.left(web, 0, 0, true));
         memory.asked(web);
@@ -215,7 +215,7 @@ class PeerMemoryTest {
     @Test
     void shouldProbeASilentHostLessAndLessOftenAndNotHaveAConnectionAskIt() {
         meetsSilence(web);
-        long pause = PeerMemory.FIRST_PAUSE_NANOS;
+        long pause = KnownHost.FIRST_PAUSE_NANOS;
         for (int i = 0; i < 100; i++) {
             pass(SECOND);
             assertTrue(knows(tls));
@@ -240,7 +240,7 @@ class PeerMemoryTest {
         meetsSilence(web);
         assertTrue(memory.arrangeProbe(web) > 0);
         memory.answered(web, Answer.OURS, MILLI);
-        pass(PeerMemory.FIRST_PAUSE_NANOS);
+        pass(KnownHost.FIRST_PAUSE_NANOS);
         assertFalse(memory.beginProbe(web));
         assertTrue(memory.arrangeProbe(other) < 0);
         assertFalse(memory.beginProbe(other));
@@ -255,12 +255,12 @@ class PeerMemoryTest {
         for (int i = 0; i < 3; i++) {
             meetsSilence(web);
             assertTrue(memory.arrangeProbe(web) < 0);
-            pass(PeerMemory.FIRST_PAUSE_NANOS << i);
+            pass(KnownHost.FIRST_PAUSE_NANOS << i);
             assertFalse(knows(web), "silence " + i);
             assertTrue(knows(web), "one asks");
             assertTrue(knows(tls), "one asks");
         }
-        pass(PeerMemory.MOST_NANOS);
+        pass(KnownHost.MOST_NANOS);
         assertFalse(knows(web), "the one that was to ask left without an outcome");
     }
 
@@ -274,14 +274,14 @@ class PeerMemoryTest {
         meetsSilence(web);
         pass(1100 * MILLI);
         memory.reached(web);
-        assertEquals(PeerMemory.FIRST_PAUSE_NANOS, memory.arrangeProbe(web), "counted from the start");
+        assertEquals(KnownHost.FIRST_PAUSE_NANOS, memory.arrangeProbe(web), "counted from the start");
     }
 
     @Test
     void shouldRememberAHostWithoutARoute() {
         memory.unreachable(web);
         assertTrue(knows(tls));
-        assertEquals(PeerMemory.FIRST_PAUSE_NANOS, memory.arrangeProbe(tls));
+        assertEquals(KnownHost.FIRST_PAUSE_NANOS, memory.arrangeProbe(tls));
     }
 
     @Test
@@ -289,7 +289,7 @@ class PeerMemoryTest {
         for (int i = 0; i < 200; i++) {
             memory.unreachable(web);
         }
-        assertEquals(PeerMemory.FIRST_PAUSE_NANOS, memory.arrangeProbe(tls));
+        assertEquals(KnownHost.FIRST_PAUSE_NANOS, memory.arrangeProbe(tls));
     }
 
     /** Of many that begin at once, some may ask only when the first have given up: their device had no time. */
@@ -311,12 +311,12 @@ class PeerMemoryTest {
         for (int i = 0; i < 200; i++) {
             memory.unreachable(web);
         }
-        pass(PeerMemory.FIRST_PAUSE_NANOS);
+        pass(KnownHost.FIRST_PAUSE_NANOS);
         assertFalse(knows(web), "one asks");
         for (int i = 0; i < 200; i++) {
             memory.unreachable(web);
         }
-        pass(2 * PeerMemory.FIRST_PAUSE_NANOS - 1);
+        pass(2 * KnownHost.FIRST_PAUSE_NANOS - 1);
         assertTrue(knows(web), "a second silence");
         pass(1);
         assertFalse(knows(web), "and no third one");
@@ -379,7 +379,7 @@ class PeerMemoryTest {
         memory.answered(web, Answer.FOREIGN, MILLI);
         pass(SECOND);
         meetsSilence(web);
-        pass(PeerMemory.FIRST_PAUSE_NANOS / 2);
+        pass(KnownHost.FIRST_PAUSE_NANOS / 2);
         memory.lost(web);
         pass(10 * SECOND - 1);
         assertEquals(TcpReason.PATH, memory.objection(web));

@@ -43,6 +43,7 @@ class WayAttemptTest {
 
     private final AtomicLong now = new AtomicLong();
     private final PeerMemory memory = new PeerMemory(HOUR, HOUR, HOUR, now::get);
+    private final Way way = new Way(null, memory);
     private final List<Runnable> tasks = new ArrayList<>();
     private final List<Runnable> timers = new ArrayList<>();
     private final List<PendingConnect> made = new ArrayList<>();
@@ -116,7 +117,7 @@ class WayAttemptTest {
 
     private WayAttempt attempt(long limit) throws Exception {
         AttemptTime time = new AttemptTime(memory, PEER, 1, limit, true);
-        WayAttempt attempt = new WayAttempt(new Way(null, memory), PEER, time, true);
+        WayAttempt attempt = new WayAttempt(way, PEER, time, true);
         attempt.start(maker);
         return attempt;
     }
@@ -138,7 +139,7 @@ class WayAttemptTest {
         assertEquals(1, made.size());
         asking.asked();
         asking.answered(Answer.OURS);
-        memory.firstContacts().over(asking, null);
+        way.firstContacts().over(asking, null);
         waiting.onDone(() -> {});
         assertEquals(2, made.size());
         assertEquals(TcpReason.TIMEOUT, waiting.reason(why(Reason.TIMEOUT)));
@@ -151,7 +152,7 @@ class WayAttemptTest {
         WayAttempt asking = attempt(0);
         WayAttempt waiting = attempt(0);
         RdmaConnectException unresolved = why(Reason.UNRESOLVED);
-        memory.firstContacts().over(asking, unresolved);
+        way.firstContacts().over(asking, unresolved);
         assertSame(unresolved, waiting.failure());
         assertEquals(TcpReason.UNRESOLVED, asking.reason(unresolved));
         assertEquals(TcpReason.TIMEOUT, waiting.reason(unresolved));
@@ -185,7 +186,7 @@ class WayAttemptTest {
         WayAttempt asking = attempt(0);
         WayAttempt next = attempt(0);
         WayAttempt last = attempt(0);
-        memory.firstContacts().over(asking, why(Reason.CANCELLED));
+        way.firstContacts().over(asking, why(Reason.CANCELLED));
         refusal = new OutOfMemoryError("says a test");
         assertThrows(OutOfMemoryError.class, () -> next.onDone(() -> {}));
         refusal = null;
@@ -200,7 +201,7 @@ class WayAttemptTest {
         WayAttempt next = attempt(0);
         List<WayAttempt> told = new ArrayList<>();
         next.onDone(() -> told.add(next));
-        memory.firstContacts().over(asking, why(Reason.CANCELLED));
+        way.firstContacts().over(asking, why(Reason.CANCELLED));
         refusal = new InternalError("says a test");
         runAll(tasks);
         assertEquals(List.of(next), told);
@@ -212,7 +213,7 @@ class WayAttemptTest {
     void shouldSayThatRdmaHasEndedWhileItWaited() throws Exception {
         WayAttempt asking = attempt(0);
         WayAttempt waiting = attempt(0);
-        memory.firstContacts().over(asking, why(Reason.CANCELLED));
+        way.firstContacts().over(asking, why(Reason.CANCELLED));
         unavailable = new VerbsUnavailableException(VerbsUnavailableException.Reason.NO_DEVICE, "says a test", null);
         RdmaConnectException e = assertThrows(RdmaConnectException.class, waiting::await);
         assertEquals(Reason.RESOURCES, e.reason());
@@ -231,7 +232,7 @@ class WayAttemptTest {
         last.onDone(() -> {});
         asking.asked();
         asking.answered(Answer.OURS);
-        memory.firstContacts().over(asking, null);
+        way.firstContacts().over(asking, null);
         runAll(tasks);
         assertEquals(2, made.size(), "the first, and the last");
     }
@@ -306,7 +307,7 @@ class WayAttemptTest {
         WayAttempt waiting = attempt(0);
         now.set(asking.time().left());
         RdmaConnectException noRoute = why(Reason.TIMEOUT);
-        memory.firstContacts().over(asking, noRoute);
+        way.firstContacts().over(asking, noRoute);
         assertSame(noRoute, waiting.failure());
     }
 
@@ -315,7 +316,7 @@ class WayAttemptTest {
         WayAttempt asking = attempt(1);
         WayAttempt waiting = attempt(0);
         now.set(asking.time().left());
-        memory.firstContacts().over(asking, why(Reason.TIMEOUT));
+        way.firstContacts().over(asking, why(Reason.TIMEOUT));
         assertNull(waiting.failure());
         waiting.onDone(() -> {});
         assertEquals(2, made.size());
@@ -328,10 +329,10 @@ class WayAttemptTest {
         asking.asked();
         memory.clear();
         asking.answered(Answer.OURS);
-        memory.firstContacts().over(asking, null);
+        way.firstContacts().over(asking, null);
         waiting.onDone(() -> {});
         assertEquals(2, made.size());
-        assertEquals(PeerMemory.Standing.KNOWN, memory.standing(PEER));
+        assertEquals(KnownHost.Standing.KNOWN, memory.standing(PEER));
     }
 
     /** Nobody knows any more of the request that is out. */
@@ -342,7 +343,7 @@ class WayAttemptTest {
         WayAttempt last = attempt(0);
         asking.asked();
         memory.clear();
-        memory.firstContacts().over(asking, why(Reason.TIMEOUT));
+        way.firstContacts().over(asking, why(Reason.TIMEOUT));
         next.onDone(() -> {});
         last.onDone(() -> {});
         assertEquals(2, made.size());
@@ -390,7 +391,7 @@ class WayAttemptTest {
         WayAttempt waiting = attempt(0);
         asking.asked();
         asking.answered(Answer.OURS);
-        memory.firstContacts().over(asking, null);
+        way.firstContacts().over(asking, null);
         assertEquals(1, made.size());
         assertNull(waiting.await()); // as the other's mock says
         assertEquals(2, made.size());
@@ -410,7 +411,7 @@ class WayAttemptTest {
         }
         asking.asked();
         asking.answered(Answer.OURS);
-        memory.firstContacts().over(asking, null);
+        way.firstContacts().over(asking, null);
         assertNull(connecting.get(60, TimeUnit.SECONDS));
         assertEquals(2, made.size());
     }
@@ -430,7 +431,7 @@ class WayAttemptTest {
         while (thread.isInterrupted() || thread.getState() != Thread.State.TIMED_WAITING) {
             Thread.sleep(1);
         }
-        memory.firstContacts().over(asking, why(Reason.CANCELLED));
+        way.firstContacts().over(asking, why(Reason.CANCELLED));
         assertTrue(connecting.get(60, TimeUnit.SECONDS));
         assertEquals(2, made.size());
     }
@@ -442,7 +443,7 @@ class WayAttemptTest {
         waiting.onDone(() -> {});
         asking.asked();
         asking.answered(Answer.OURS);
-        memory.firstContacts().over(asking, null);
+        way.firstContacts().over(asking, null);
         assertEquals(1, made.size());
         runAll(tasks);
         assertEquals(2, made.size());
@@ -454,7 +455,7 @@ class WayAttemptTest {
         WayAttempt asking = attempt(0);
         WayAttempt second = attempt(0);
         WayAttempt third = attempt(0);
-        memory.firstContacts().over(asking, why(Reason.CANCELLED));
+        way.firstContacts().over(asking, why(Reason.CANCELLED));
         second.cancel();
         assertEquals(Reason.CANCELLED, second.failure().reason());
         third.onDone(() -> {});
@@ -464,8 +465,7 @@ class WayAttemptTest {
     @Test
     void shouldGiveASilentHostItsTimeWhereThePolicyWantsRdma() throws Exception {
         memory.unreachable(PEER);
-        WayAttempt oneOfTwo =
-                new WayAttempt(new Way(null, memory), PEER, new AttemptTime(memory, PEER, 1, 0, true), false);
+        WayAttempt oneOfTwo = new WayAttempt(way, PEER, new AttemptTime(memory, PEER, 1, 0, true), false);
         oneOfTwo.start(maker);
         assertEquals(1, made.size());
         assertTrue(oneOfTwo.time().left() > 0);
@@ -537,7 +537,7 @@ class WayAttemptTest {
         assertEquals(1, timers.size(), "it still has a limit");
         asking.asked();
         asking.answered(Answer.OURS);
-        memory.firstContacts().over(asking, null);
+        way.firstContacts().over(asking, null);
         runAll(tasks);
         assertEquals(2, made.size());
         assertTrue(waiting.time().left() > 0);
@@ -561,7 +561,7 @@ class WayAttemptTest {
         WayAttempt next = attempt(0);
         List<WayAttempt> told = new ArrayList<>();
         next.onDone(() -> told.add(next));
-        memory.firstContacts().over(asking, why(Reason.CANCELLED));
+        way.firstContacts().over(asking, why(Reason.CANCELLED));
         refusal = new HopelessError(1);
         HopelessError.ensureNone(() -> runAll(tasks));
         assertEquals(List.of(next), told);
@@ -578,7 +578,7 @@ class WayAttemptTest {
             waiting.onDone(() -> told.add(waiting));
         }
         noTask = new OutOfMemoryError("says a test");
-        HopelessError.ensureNone(() -> memory.firstContacts().over(asking, why(Reason.UNREACHABLE)));
+        HopelessError.ensureNone(() -> way.firstContacts().over(asking, why(Reason.UNREACHABLE)));
         assertEquals(List.of(), told);
         noTask = null;
         runAll(timers);
@@ -607,7 +607,7 @@ class WayAttemptTest {
         noTimer = null;
         attempt(0);
         assertEquals(1, timers.size(), "the next one has the time looked at");
-        memory.firstContacts().over(asking, null);
+        way.firstContacts().over(asking, null);
         assertEquals(1, made.size());
     }
 
@@ -633,7 +633,7 @@ class WayAttemptTest {
         WayAttempt next = attempt(0);
         List<WayAttempt> told = new ArrayList<>();
         next.onDone(() -> told.add(next));
-        memory.firstContacts().over(asking, why(Reason.CANCELLED));
+        way.firstContacts().over(asking, why(Reason.CANCELLED));
         notWatched = new OutOfMemoryError("says a test");
         HopelessError.ensureNone(() -> runAll(tasks));
         assertEquals(List.of(next), told);

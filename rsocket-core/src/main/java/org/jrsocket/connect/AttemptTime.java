@@ -7,7 +7,7 @@ package org.jrsocket.connect;
 import java.net.InetSocketAddress;
 
 /**
- * How long a {@link WayAttempt} may take: its share of its caller's time, and of the head start that RDMA has over
+ * How long an attempt over one way may take: its share of its caller's time, and of the head start that RDMA has over
  * whatever is tried next. Safe for use by many threads.
  */
 final class AttemptTime {

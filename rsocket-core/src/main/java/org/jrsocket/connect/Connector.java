@@ -157,7 +157,7 @@ public final class Connector {
     private void probe(InetSocketAddress remote, Way way) {
         if (way.memory().beginProbe(remote)) {
             try {
-                rdma.probe(way.bind(null), remote, context.settings().streamConfig(), new Probe(remote, way.memory()));
+                rdma.probe(way.bind(null), remote, context.settings().streamConfig(), new Probe(remote, way));
             } catch (VerbsUnavailableException e) {
                 context.log().notProbed(remote, e);
             }
@@ -167,12 +167,12 @@ public final class Connector {
     /** Learns how the peer answers a probe. Runs on the service thread. */
     private static final class Probe implements PendingConnect.Observer {
         private final InetSocketAddress remote;
-        private final PeerMemory memory;
+        private final Way way;
         private long asked;
 
-        Probe(InetSocketAddress remote, PeerMemory memory) {
+        Probe(InetSocketAddress remote, Way way) {
             this.remote = remote;
-            this.memory = memory;
+            this.way = way;
         }
 
         @Override
@@ -182,7 +182,7 @@ public final class Connector {
 
         @Override
         public void answered(PendingConnect.Answer answer) {
-            memory.answered(remote, answer, System.nanoTime() - asked);
+            way.answered(remote, answer, System.nanoTime() - asked);
         }
     }
 
@@ -246,7 +246,7 @@ public final class Connector {
 
     /** Ends the wait of connections that depend on another one's outcome, because there is no RDMA any more. */
     void endWaiting() {
-        ways.all().forEach(way -> way.memory().firstContacts().end());
+        ways.all().forEach(way -> way.firstContacts().end());
     }
 
     /** Records that a connection was lost on the path to its peer. */

@@ -13,9 +13,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.jrsocket.connect.PeerMemory.Standing;
+import org.jrsocket.connect.KnownHost.Standing;
 import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaConnectException.Reason;
+import org.jrsocket.stream.ServiceLoop;
 
 /**
  * The connections to hosts of which nothing is known. The first one to such a host sends a request. Those that begin in
@@ -27,9 +28,41 @@ import org.jrsocket.stream.RdmaConnectException.Reason;
  */
 final class FirstContacts {
 
+    /** A connection that is to be made, to a host of which something may be known. */
+    interface Attempt {
+
+        InetSocketAddress remote();
+
+        /** Returns whether its request went out. */
+        boolean hasAsked();
+
+        /** Returns whether it has had its head start and still could not ask. */
+        boolean isLost();
+
+        /** Lets it begin soon, by itself, if it still waits. May be called by any thread, with any lock held. */
+        void begin();
+
+        /**
+         * Ends it if it has not begun; may be called as {@link #begin}. Returns false if it has begun or was over
+         * before.
+         */
+        boolean end(RdmaConnectException why);
+
+        ServiceLoop service();
+
+        Answers answers();
+    }
+
+    /** Where the answer of a host may be waiting. */
+    interface Answers {
+
+        /** Takes events as {@link StreamFactory#takeCmEvents} does. */
+        void takeCmEvents();
+    }
+
     private static final class Contact {
-        private WayAttempt first; // null: it has left, and its request is out
-        private final Set<WayAttempt> waiting = new LinkedHashSet<>();
+        private Attempt first; // null: it has left, and its request is out
+        private final Set<Attempt> waiting = new LinkedHashSet<>();
         private boolean timed; // the service thread will check whether the host is silent
     }
 
@@ -42,7 +75,7 @@ final class FirstContacts {
     }
 
     /** Returns what a new attempt is to do: if its host is UNKNOWN it is the first; if the host was ASKED it waits. */
-    Standing join(WayAttempt attempt) {
+    Standing join(Attempt attempt) {
         boolean joined = false;
         try {
             Standing standing = place(attempt);
@@ -55,7 +88,7 @@ final class FirstContacts {
         }
     }
 
-    private Standing place(WayAttempt attempt) {
+    private Standing place(Attempt attempt) {
         InetAddress host = attempt.remote().getAddress();
         if (memory.standing(attempt.remote()) == Standing.KNOWN) { // as most are: no need for the lock
             return Standing.KNOWN;
@@ -86,7 +119,7 @@ final class FirstContacts {
     }
 
     /** Records that the attempt's request went out: from now on the host's silence counts. */
-    void asked(WayAttempt attempt) {
+    void asked(Attempt attempt) {
         InetAddress host = attempt.remote().getAddress();
         if (contacts.containsKey(host)) {
             synchronized (this) {
@@ -101,11 +134,11 @@ final class FirstContacts {
     }
 
     /** Schedules a look, for all that wait, at the time when the host has been silent for as long as they may wait. */
-    private void lookInTime(WayAttempt any) {
+    private void lookInTime(Attempt any) {
         InetSocketAddress host = any.remote();
         boolean timed = false;
         try {
-            any.service().schedule(new Look(host, any.maker()), memory.left(host, 0, -1, false));
+            any.service().schedule(new Look(host, any.answers()), memory.left(host, 0, -1, false));
             timed = true;
         } finally {
             if (!timed) { // no memory: the next one tries again
@@ -124,16 +157,16 @@ final class FirstContacts {
     /** A scheduled look. It holds no reference to the attempt, which holds its connection. */
     private final class Look implements Runnable {
         private final InetSocketAddress host;
-        private final WayAttempt.Maker maker;
+        private final Answers answers;
 
-        Look(InetSocketAddress host, WayAttempt.Maker maker) {
+        Look(InetSocketAddress host, Answers answers) {
             this.host = host;
-            this.maker = maker;
+            this.answers = answers;
         }
 
         @Override
         public void run() {
-            maker.takeCmEvents(); // the answer may be waiting for this thread
+            answers.takeCmEvents(); // the answer may be waiting for this thread
             look(host);
         }
     }
@@ -143,9 +176,9 @@ final class FirstContacts {
      * threads that have gone to TCP at once take the processor.
      */
     private void look(InetSocketAddress host) {
-        WayAttempt again = null;
-        Collection<WayAttempt> ended = List.of();
-        Collection<WayAttempt> free = List.of();
+        Attempt again = null;
+        Collection<Attempt> ended = List.of();
+        Collection<Attempt> free = List.of();
         synchronized (this) {
             Contact contact = contacts.get(host.getAddress());
             if (contact == null) {
@@ -169,11 +202,11 @@ final class FirstContacts {
     }
 
     /** Tells attempts to end or begin. Called without the lock, because each of them has a lock of its own. */
-    private static void tell(Collection<WayAttempt> ended, RdmaConnectException why, Collection<WayAttempt> free) {
-        for (WayAttempt one : ended) {
+    private static void tell(Collection<Attempt> ended, RdmaConnectException why, Collection<Attempt> free) {
+        for (Attempt one : ended) {
             one.end(why);
         }
-        for (WayAttempt one : free) {
+        for (Attempt one : free) {
             one.begin();
         }
     }
@@ -183,7 +216,7 @@ final class FirstContacts {
      *
      * @return the attempt that is to begin, if one is waiting
      */
-    private static Collection<WayAttempt> replaceFirst(Contact contact) {
+    private static Collection<Attempt> replaceFirst(Contact contact) {
         if (contact.waiting.isEmpty()) {
             return List.of();
         }
@@ -206,7 +239,7 @@ final class FirstContacts {
     /** Records that the host has answered. If the first attempt is still there, its outcome will say more. */
     void answered(InetSocketAddress host) {
         if (contacts.containsKey(host.getAddress())) {
-            Collection<WayAttempt> free;
+            Collection<Attempt> free;
             synchronized (this) {
                 Contact contact = contacts.get(host.getAddress());
                 free = contact == null || contact.first != null ? List.of() : takeAll(contact);
@@ -220,9 +253,9 @@ final class FirstContacts {
      *
      * @param why null if it is connected, or could not even begin, and so has nothing to say about the host
      */
-    void over(WayAttempt attempt, RdmaConnectException why) {
-        Collection<WayAttempt> ended = List.of();
-        Collection<WayAttempt> free = List.of();
+    void over(Attempt attempt, RdmaConnectException why) {
+        Collection<Attempt> ended = List.of();
+        Collection<Attempt> free = List.of();
         InetAddress host = attempt.remote().getAddress();
         synchronized (this) {
             Contact contact = contacts.get(host);
@@ -247,7 +280,7 @@ final class FirstContacts {
 
     /** Ends all waits, because there is no RDMA any more. */
     void end() {
-        List<WayAttempt> ended = new ArrayList<>();
+        List<Attempt> ended = new ArrayList<>();
         synchronized (this) {
             over = true;
             contacts.values().forEach(contact -> ended.addAll(takeAll(contact)));
@@ -256,7 +289,7 @@ final class FirstContacts {
     }
 
     /** Takes the waiting attempts for which the outcome holds too. */
-    private static Collection<WayAttempt> takeConcerned(Contact contact, WayAttempt first, RdmaConnectException why) {
+    private static Collection<Attempt> takeConcerned(Contact contact, Attempt first, RdmaConnectException why) {
         if (why == null) {
             return List.of();
         }
@@ -270,14 +303,14 @@ final class FirstContacts {
         };
     }
 
-    private static Collection<WayAttempt> takeAll(Contact contact) {
-        List<WayAttempt> taken = List.copyOf(contact.waiting);
+    private static Collection<Attempt> takeAll(Contact contact) {
+        List<Attempt> taken = List.copyOf(contact.waiting);
         contact.waiting.clear();
         return taken;
     }
 
-    private static Collection<WayAttempt> takeThoseTo(int port, Contact contact) {
-        List<WayAttempt> taken = new ArrayList<>(contact.waiting);
+    private static Collection<Attempt> takeThoseTo(int port, Contact contact) {
+        List<Attempt> taken = new ArrayList<>(contact.waiting);
         taken.removeIf(one -> one.remote().getPort() != port);
         contact.waiting.removeIf(one -> one.remote().getPort() == port);
         return taken;

@@ -5,13 +5,22 @@
 package org.jrsocket.connect;
 
 import java.net.InetAddress;
-import org.jrsocket.connect.PeerMemory.Standing;
+import java.util.concurrent.TimeUnit;
 import org.jrsocket.connect.PeerState.Kind;
 import org.jrsocket.stream.PendingConnect.Answer;
 
-/** What {@link PeerMemory} knows about one host. Callers hold its lock. */
+/** What is known about one host. Callers hold its lock. */
 final class KnownHost {
 
+    /** A silent host is asked again after this time, and then after twice as long each time. */
+    static final long FIRST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
+    /**
+     * How long a host that left a request unanswered counts as in doubt, if TCP does not say whether it is there at
+     * all.
+     */
+    static final long DOUBT_NANOS = TimeUnit.MINUTES.toNanos(1);
+    /** The longest that an attempt may take, apart from longer head starts. */
+    static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(2);
     /** How many times its usual answer time a host is given. */
     private static final int MARGIN = 4;
     /**
@@ -20,6 +29,18 @@ final class KnownHost {
      * only one of them over RDMA.
      */
     private static final int FOLLOWERS = 4;
+
+    /** What is known about a host, just after {@link #objection} had nothing against it. */
+    enum Standing {
+        /** It has answered before, or nothing is to be remembered: any attempt may ask it. */
+        KNOWN,
+        /** It has not been asked. */
+        UNKNOWN,
+        /** It has been asked, and has never answered so far. */
+        ASKED,
+        /** It has turned out to be silent. */
+        SILENT
+    }
 
     private final long headStartNanos;
     private final long unansweredNanos;
@@ -44,7 +65,7 @@ final class KnownHost {
 
     /** Returns how long it may be silent. */
     long limit() {
-        return Math.max(headStartNanos, Math.min(MARGIN * usualNanos, PeerMemory.MOST_NANOS));
+        return Math.max(headStartNanos, Math.min(MARGIN * usualNanos, MOST_NANOS));
     }
 
     /** Returns the same for connections that are not the first of those that wait. */
@@ -54,7 +75,7 @@ final class KnownHost {
 
     /** Returns for how long it has owed an answer; -1 if it owes none. */
     long owed(long now) {
-        return owing && now - owingSince < Math.max(PeerMemory.DOUBT_NANOS, 2 * limit()) ? now - owingSince : -1;
+        return owing && now - owingSince < Math.max(DOUBT_NANOS, 2 * limit()) ? now - owingSince : -1;
     }
 
     /** Returns how long ago it last answered; {@link Long#MAX_VALUE} if it never has. */
@@ -85,7 +106,7 @@ final class KnownHost {
         return new PeerState(address, 0, kind, avoided, usualNanos);
     }
 
-    // ---- what happens; see the methods of the same name in PeerMemory ----
+    // ---- what happens; the memory of peers has methods of the same names ----
 
     /** Returns why one more connection is not to ask it; null if it is to, which then counts as begun. */
     TcpReason objection(long now) {
@@ -96,7 +117,7 @@ final class KnownHost {
             return TcpReason.PATH;
         }
         if (silences > 0) { // its application might see a probe, so one connection asks, and the others learn from that
-            until = now + PeerMemory.MOST_NANOS;
+            until = now + MOST_NANOS;
             trial = true;
         }
         path.used(now);
@@ -163,7 +184,7 @@ final class KnownHost {
     }
 
     private void silent(long now) {
-        long pause = PeerMemory.FIRST_PAUSE_NANOS << Math.min(silences, 20);
+        long pause = FIRST_PAUSE_NANOS << Math.min(silences, 20);
         silences++;
         trial = false;
         until = now + Math.min(pause, unansweredNanos);

@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.jrsocket.connect.KnownHost.Standing;
 import org.jrsocket.connect.PeerState.Kind;
 import org.jrsocket.stream.PendingConnect.Answer;
 
@@ -31,35 +32,14 @@ final class PeerMemory {
      */
     static final int CAPACITY = 4096;
 
-    /** A silent host is asked again after this time, and then after twice as long each time. */
-    static final long FIRST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
     /**
      * A port that had taken RDMA connections is left alone only if it refuses again this long after the first time, and
      * then for this long: its server may be about to listen, and connections that use TCP in the meantime stay with
      * TCP. A refusal costs a round trip.
      */
     static final long FIRST_REFUSAL_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-    /**
-     * How long a host that left a request unanswered counts as in doubt, if TCP does not say whether it is there at
-     * all.
-     */
-    static final long DOUBT_NANOS = TimeUnit.MINUTES.toNanos(1);
-    /** The longest that an attempt may take, apart from longer head starts. */
-    static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(2);
     /** How many head starts this host itself may take to resolve addresses and make queues before the peer is asked. */
     private static final int PREPARATION = 5;
-
-    /** What is known about a host, just after {@link #objection} had nothing against it. */
-    enum Standing {
-        /** It has answered before, or nothing is to be remembered: any attempt may ask it. */
-        KNOWN,
-        /** It has not been asked. */
-        UNKNOWN,
-        /** It has been asked, and has never answered so far. */
-        ASKED,
-        /** It has turned out to be silent. */
-        SILENT
-    }
 
     /** @param pause 0 for the first refusal of a port that had taken connections, which causes no pause yet */
     private record Refusal(long until, long pause) {}
@@ -68,8 +48,6 @@ final class PeerMemory {
     private final Map<InetSocketAddress, Refusal> refusals = bounded();
     /** The addresses and ports that have taken an RDMA connection. */
     private final Set<InetSocketAddress> willing = ConcurrentHashMap.newKeySet();
-
-    private final FirstContacts firstContacts = new FirstContacts(this);
 
     private final long headStartNanos;
     private final long unansweredNanos;
@@ -166,7 +144,7 @@ final class PeerMemory {
 
     /** Returns the longest that an attempt may take, nanoseconds. */
     long most() {
-        return Math.max(MOST_NANOS, (PREPARATION + 1) * headStartNanos);
+        return Math.max(KnownHost.MOST_NANOS, (PREPARATION + 1) * headStartNanos);
     }
 
     Standing standing(InetSocketAddress peer) {
@@ -185,11 +163,6 @@ final class PeerMemory {
     /** Returns the age of an attempt that begins now. */
     AttemptAge newAttempt() {
         return new AttemptAge(clock);
-    }
-
-    /** Returns the attempts on hosts of which nothing is known. */
-    FirstContacts firstContacts() {
-        return firstContacts;
     }
 
     // ---- learning ----
@@ -224,7 +197,6 @@ final class PeerMemory {
         synchronized (host) {
             host.answered(answer, nanos, clock.getAsLong());
         }
-        firstContacts.answered(peer);
     }
 
     /** Records that a connection over RDMA was lost on the path to the host. */

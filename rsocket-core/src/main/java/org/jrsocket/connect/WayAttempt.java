@@ -10,7 +10,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import org.jrsocket.connect.PeerMemory.Standing;
+import org.jrsocket.connect.KnownHost.Standing;
 import org.jrsocket.connect.Ways.Way;
 import org.jrsocket.stream.PendingConnect;
 import org.jrsocket.stream.RdmaConnectException;
@@ -21,15 +21,15 @@ import org.jrsocket.stream.Threads;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /**
- * The part of a {@link ConnectAttempt} that takes one way: how long it may take, and what is learned about the peer.
+ * The part of an attempt to connect that takes one way: how long it may take, and what is learned about the peer.
  * Before it begins it may have to wait for what another attempt learns about the peer ({@link FirstContacts}). Until
  * then it consists of this object and, if its caller blocks, the caller's thread: many wait at once, and nearly all of
  * them for nothing.
  */
-final class WayAttempt implements PendingConnect.Observer {
+final class WayAttempt implements FirstContacts.Attempt, PendingConnect.Observer {
 
     /** Starts the connection itself. */
-    interface Maker {
+    interface Maker extends FirstContacts.Answers {
         PendingConnect connect(Way way, PendingConnect.Observer observer) throws VerbsUnavailableException;
 
         /** Returns whether the connection may use this device, to which the way has led. */
@@ -37,9 +37,6 @@ final class WayAttempt implements PendingConnect.Observer {
 
         /** @throws VerbsUnavailableException if there is no RDMA */
         ServiceLoop service() throws VerbsUnavailableException;
-
-        /** Takes events as {@link StreamFactory#takeCmEvents} does. */
-        void takeCmEvents();
     }
 
     private enum State {
@@ -110,7 +107,7 @@ final class WayAttempt implements PendingConnect.Observer {
     }
 
     private FirstContacts contacts() {
-        return memory().firstContacts();
+        return way.firstContacts();
     }
 
     Way way() {
@@ -121,7 +118,8 @@ final class WayAttempt implements PendingConnect.Observer {
         return way.memory();
     }
 
-    InetSocketAddress remote() {
+    @Override
+    public InetSocketAddress remote() {
         return remote;
     }
 
@@ -129,23 +127,25 @@ final class WayAttempt implements PendingConnect.Observer {
         return time;
     }
 
-    Maker maker() {
+    @Override
+    public Maker answers() {
         return maker;
     }
 
-    ServiceLoop service() {
+    @Override
+    public ServiceLoop service() {
         return service;
     }
 
-    /** Returns whether it has had its head start and still could not ask. */
-    boolean isLost() {
+    @Override
+    public boolean isLost() {
         return !hasAsked() && time.isOverdue();
     }
 
     // ---- beside others to the same host ----
 
-    /** Lets it begin soon, by itself, if it still waits. May be called by any thread, with any lock held. */
-    synchronized void begin() {
+    @Override
+    public synchronized void begin() {
         if (state == State.WAITING) {
             waited = true;
             state = State.READY;
@@ -153,10 +153,8 @@ final class WayAttempt implements PendingConnect.Observer {
         }
     }
 
-    /**
-     * Ends it if it has not begun; may be called as {@link #begin}. Returns false if it has begun or was over before.
-     */
-    synchronized boolean end(RdmaConnectException why) {
+    @Override
+    public synchronized boolean end(RdmaConnectException why) {
         if (state == State.BEGUN || state == State.ENDED) {
             return false;
         }
@@ -422,7 +420,8 @@ final class WayAttempt implements PendingConnect.Observer {
         return !time.isOverdue() && (waited || memory().standing(remote) == Standing.KNOWN);
     }
 
-    boolean hasAsked() {
+    @Override
+    public boolean hasAsked() {
         return time.hasAsked();
     }
 
@@ -455,6 +454,6 @@ final class WayAttempt implements PendingConnect.Observer {
 
     @Override
     public void answered(PendingConnect.Answer answer) {
-        memory().answered(remote, answer, time.sinceAsked());
+        way.answered(remote, answer, time.sinceAsked());
     }
 }

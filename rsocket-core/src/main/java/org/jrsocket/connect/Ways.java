@@ -17,6 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.connect.Adapters.Local;
+import org.jrsocket.stream.PendingConnect.Answer;
 
 /**
  * The ways by which connections leave this host. If devices are named, those that reach the peer take turns; otherwise
@@ -30,12 +31,23 @@ final class Ways {
      *
      * @param from the address to bind to, null if the routes choose
      * @param memory what is known about peers over it
+     * @param firstContacts the connections over it to hosts of which nothing is known
      */
-    record Way(InetAddress from, PeerMemory memory) {
+    record Way(InetAddress from, PeerMemory memory, FirstContacts firstContacts) {
+
+        Way(InetAddress from, PeerMemory memory) {
+            this(from, memory, new FirstContacts(memory));
+        }
 
         /** Returns where to bind a connection that its application has bound to {@code local}, or to nothing. */
         InetSocketAddress bind(InetSocketAddress local) {
             return from == null ? local : new InetSocketAddress(from, local == null ? 0 : local.getPort());
+        }
+
+        /** Records that the host answered, {@code nanos} after it was asked. */
+        void answered(InetSocketAddress peer, Answer answer, long nanos) {
+            memory.answered(peer, answer, nanos);
+            firstContacts.answered(peer);
         }
     }
 
