@@ -19,7 +19,7 @@ import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /**
- * One attempt to connect over RDMA, or the decision not to make one, from {@link Connector#attempt}. If several devices
+ * One attempt to connect over RDMA, or the decision not to make one, as a connector makes it. If several devices
  * reach the peer and the one whose turn it is does not get through, the attempt goes on with the next within the same
  * time. One thread awaits it; any thread may cancel it.
  */
@@ -28,7 +28,7 @@ public final class ConnectAttempt {
     /** A way that did not get through. */
     private record Failed(PeerMemory memory, TcpReason reason, Exception why) {}
 
-    private final Connector connector;
+    private final Outcomes outcomes;
     private final InetSocketAddress remote;
     private final Policy policy;
     private final long nanos; // 0: no limit but the policy's
@@ -47,13 +47,13 @@ public final class ConnectAttempt {
 
     /** Makes an attempt that is to be {@linkplain #start started}. */
     ConnectAttempt(
-            Connector connector,
+            Outcomes outcomes,
             InetSocketAddress remote,
             WaysInTurn ways,
             WayAttempt.Maker maker,
             Policy policy,
             long nanos) {
-        this.connector = connector;
+        this.outcomes = outcomes;
         this.remote = remote;
         this.ways = ways;
         this.maker = maker;
@@ -67,13 +67,13 @@ public final class ConnectAttempt {
      * @param ways none of which is worth trying, or null
      */
     ConnectAttempt(
-            Connector connector,
+            Outcomes outcomes,
             InetSocketAddress remote,
             WaysInTurn ways,
             PeerMemory memory,
             TcpReason reason,
             Exception detail) {
-        this(connector, remote, ways, null, Policy.TCP, 0);
+        this(outcomes, remote, ways, null, Policy.TCP, 0);
         failed.add(new Failed(memory, reason, detail));
         failure = reason;
         this.detail = detail;
@@ -141,7 +141,7 @@ public final class ConnectAttempt {
                 failure = now.reason(e);
                 detail = e;
                 failed.add(new Failed(now.memory(), failure, e));
-                connector.failed(remote, failure, e);
+                outcomes.failed(remote, failure, e);
                 return null;
             } catch (RuntimeException | Error e) { // nothing awaits the attempt any more
                 cancel();
@@ -153,9 +153,9 @@ public final class ConnectAttempt {
     /** Records the connection, which has no owner yet. */
     private RdmaStream told(WayAttempt now, RdmaStream stream) {
         try {
-            failed.forEach(each -> Connector.connectedOtherwise(remote, each.memory, each.reason));
+            failed.forEach(each -> Outcomes.connectedOtherwise(remote, each.memory, each.reason));
             skippedReached();
-            connector.connected(remote, now.memory(), stream, System.nanoTime() - start);
+            outcomes.connected(remote, now.memory(), stream, System.nanoTime() - start);
             return stream;
         } catch (RuntimeException | Error e) { // a logger that fails, or lack of memory
             stream.abort();
@@ -186,7 +186,7 @@ public final class ConnectAttempt {
             return false;
         }
         failed.add(new Failed(now.memory(), reason, e));
-        connector.triesAnother(remote, now.way().from(), next.from(), e);
+        outcomes.triesAnother(remote, now.way().from(), next.from(), e);
         return true;
     }
 
@@ -275,19 +275,19 @@ public final class ConnectAttempt {
             return;
         }
         if (tcpFailure == null && current != null) {
-            connector.fellBack(remote, failure, detail);
+            outcomes.fellBack(remote, failure, detail);
         }
         if (tcpFailure == null) {
             skippedReached();
         }
         for (Failed each : failed) {
             if (tcpFailure == null) {
-                Connector.connectedOtherwise(remote, each.memory, each.reason);
+                Outcomes.connectedOtherwise(remote, each.memory, each.reason);
             } else if (tcpFailure instanceof ConnectException
                     && String.valueOf(tcpFailure.getMessage()).startsWith("Connection refused")) {
-                Connector.tcpRefused(remote, each.memory, each.reason);
+                Outcomes.tcpRefused(remote, each.memory, each.reason);
             } else {
-                Connector.tcpFailed(remote, each.memory, each.reason, tcpFailure);
+                Outcomes.tcpFailed(remote, each.memory, each.reason, tcpFailure);
             }
         }
     }

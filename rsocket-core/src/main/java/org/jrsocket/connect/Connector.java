@@ -4,18 +4,14 @@
  */
 package org.jrsocket.connect;
 
-import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.NoRouteToHostException;
 import java.net.UnknownHostException;
 import java.util.List;
 import org.jrsocket.connect.Ways.Way;
-import org.jrsocket.jfr.Events;
 import org.jrsocket.stream.PendingConnect;
 import org.jrsocket.stream.RdmaConnectException;
-import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.ServiceLoop;
 import org.jrsocket.stream.StreamConfig;
 import org.jrsocket.verbs.VerbsUnavailableException;
@@ -23,14 +19,29 @@ import org.jrsocket.verbs.VerbsUnavailableException;
 /** Decides whether an outgoing connection tries RDMA, and learns from the outcome. Safe for use by many threads. */
 public final class Connector {
 
-    private final StreamFactory rdma;
-    private final TransportContext context;
-    private final Ways ways;
+    /** What rules and settings say about a connection at the moment. */
+    interface Choices {
 
-    Connector(TransportContext context, StreamFactory rdma, Ways ways) {
-        this.context = context;
+        Policy policy(InetSocketAddress remote);
+
+        /** Returns whether RDMA may be tried for this address if the policy leaves it open. */
+        boolean isInScope(InetSocketAddress remote);
+
+        Devices devices(InetSocketAddress remote);
+    }
+
+    private final Choices choices;
+    private final StreamFactory rdma;
+    private final Ways ways;
+    private final StreamConfig ofProbes;
+    private final Outcomes outcomes;
+
+    Connector(Choices choices, StreamFactory rdma, Ways ways, StreamConfig ofProbes, Outcomes outcomes) {
+        this.choices = choices;
         this.rdma = rdma;
         this.ways = ways;
+        this.ofProbes = ofProbes;
+        this.outcomes = outcomes;
     }
 
     /**
@@ -68,14 +79,14 @@ public final class Connector {
     public ConnectAttempt attempt(
             InetSocketAddress local, InetSocketAddress remote, StreamConfig config, long timeoutNanos)
             throws ConnectException {
-        Policy policy = context.policy(Rules.Action.CONNECT, remote);
+        Policy policy = choices.policy(remote);
         if (policy == Policy.TCP) {
             return useTcp(remote, ways.routed(), TcpReason.POLICY, null);
         }
-        if (policy == Policy.AUTO && !context.isInScope(remote)) {
+        if (policy == Policy.AUTO && !choices.isInScope(remote)) {
             return useTcp(remote, ways.routed(), TcpReason.SCOPE, null);
         }
-        Devices devices = context.devices(Rules.Action.CONNECT, remote);
+        Devices devices = choices.devices(remote);
         List<Way> all = ways.to(local, remote.getAddress(), devices);
         WaysInTurn turns = new WaysInTurn(all, remote, policy == Policy.RDMA, skipped -> probeInTime(remote, skipped));
         Way way = turns.next();
@@ -84,7 +95,12 @@ public final class Connector {
         }
         long limit = policy == Policy.RDMA || timeoutNanos == 0 ? timeoutNanos : Math.max(1, timeoutNanos / 2);
         ConnectAttempt attempt = new ConnectAttempt(
-                this, remote, turns, new Maker(ofPeersFamily(local, remote), remote, config, devices), policy, limit);
+                outcomes,
+                remote,
+                turns,
+                new Maker(ofPeersFamily(local, remote), remote, config, devices),
+                policy,
+                limit);
         try {
             attempt.start(way);
             return attempt;
@@ -157,9 +173,9 @@ public final class Connector {
     private void probe(InetSocketAddress remote, Way way) {
         if (way.memory().beginProbe(remote)) {
             try {
-                rdma.probe(way.bind(null), remote, context.settings().streamConfig(), new Probe(remote, way));
+                rdma.probe(way.bind(null), remote, ofProbes, new Probe(remote, way));
             } catch (VerbsUnavailableException e) {
-                context.log().notProbed(remote, e);
+                outcomes.notProbed(remote, e);
             }
         }
     }
@@ -211,37 +227,12 @@ public final class Connector {
     /** @param turns none of which is worth trying, or null */
     private ConnectAttempt useTcp(
             InetSocketAddress remote, Way way, WaysInTurn turns, TcpReason reason, Exception detail) {
-        context.counts().choseTcp(reason);
-        context.log().tcpInstead("connecting to", remote, reason, detail);
-        if (reason != TcpReason.POLICY && reason != TcpReason.SCOPE) {
-            Events.fallback(remote, false, reason.name(), detail == null ? null : detail.getMessage());
-        }
-        return new ConnectAttempt(this, remote, turns, way.memory(), reason, detail);
+        outcomes.notTried(remote, reason, detail);
+        return new ConnectAttempt(outcomes, remote, turns, way.memory(), reason, detail);
     }
 
     Ways ways() {
         return ways;
-    }
-
-    void failed(InetSocketAddress remote, TcpReason reason, Exception detail) {
-        context.counts().choseTcp(reason);
-        context.log().rdmaFailed(remote, reason, detail);
-        Events.fallback(remote, false, reason.name(), detail.getMessage());
-    }
-
-    void triesAnother(InetSocketAddress remote, InetAddress from, InetAddress next, Exception detail) {
-        context.log().triesAnother(remote, from, next, detail);
-    }
-
-    void fellBack(InetSocketAddress remote, TcpReason reason, Exception detail) {
-        context.log().tcpInstead("connected to", remote, reason, detail);
-    }
-
-    void connected(InetSocketAddress remote, PeerMemory memory, RdmaStream stream, long nanos) {
-        memory.worked(remote);
-        context.counts().connectedRdma(nanos);
-        context.log().rdma("connected to", remote, stream.deviceName());
-        Events.opened(stream.localAddress(), stream.remoteAddress(), false, stream.deviceName(), null, nanos);
     }
 
     /** Ends the wait of connections that depend on another one's outcome, because there is no RDMA any more. */
@@ -252,38 +243,5 @@ public final class Connector {
     /** Records that a connection was lost on the path to its peer. */
     void lost(InetSocketAddress local, InetSocketAddress remote) {
         ways.of(local.getAddress()).memory().lost(remote);
-    }
-
-    /** Records that TCP, or another way, connected where this one did not. */
-    static void connectedOtherwise(InetSocketAddress remote, PeerMemory memory, TcpReason reason) {
-        switch (reason) {
-            case REFUSED, DENIED, UNABLE, PROTOCOL -> memory.rejected(remote);
-            case NO_DEVICE -> memory.unserved(remote);
-            default -> hostIsUp(remote, memory, reason);
-        }
-    }
-
-    /** Records that nothing listens over TCP either: the server is down, or about to start. */
-    static void tcpRefused(InetSocketAddress remote, PeerMemory memory, TcpReason reason) {
-        hostIsUp(remote, memory, reason);
-    }
-
-    private static void hostIsUp(InetSocketAddress remote, PeerMemory memory, TcpReason reason) {
-        switch (reason) {
-            case UNREACHABLE, UNRESOLVED -> memory.unreachable(remote);
-            case TIMEOUT, REMEMBERED -> memory.reached(remote);
-            default -> {} // says nothing about the host
-        }
-    }
-
-    /**
-     * Records that TCP did not get through either. If RDMA has used up part of the caller's time, TCP may just have had
-     * too little of it. The next connection then leaves all of its time to TCP, and shows whether the host is down.
-     */
-    static void tcpFailed(InetSocketAddress remote, PeerMemory memory, TcpReason reason, IOException failure) {
-        if (reason == TcpReason.REMEMBERED
-                || reason == TcpReason.TIMEOUT && failure instanceof NoRouteToHostException) {
-            memory.down(remote);
-        }
     }
 }

@@ -6,6 +6,8 @@ package org.jrsocket.connect;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.util.Iterator;
+import java.util.Set;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -58,14 +60,25 @@ final class LateNames implements Runnable {
         }
     }
 
-    private final TransportContext context;
+    /** Is told of addresses. */
+    interface Owner {
+
+        /** Takes the addresses of a name that {@code by} has looked up. */
+        void found(LateNames by, String name, InetAddress[] addresses);
+    }
+
+    private final Rules rules;
+    private final Set<String> names; // that are unknown; of the task's thread, once it has started, as the pause
     private final Background background;
-    private long pause = FIRST_PAUSE; // of the task's thread, once it has started
+    private final Owner owner;
+    private long pause = FIRST_PAUSE;
     private volatile boolean over;
 
-    LateNames(TransportContext context, Background background) {
-        this.context = context;
+    LateNames(Rules rules, Background background, Owner owner) {
+        this.rules = rules;
+        this.names = rules.unknownNames();
         this.background = background;
+        this.owner = owner;
     }
 
     /** Begins, unless no thread is to be had, and then the names stay unknown until the rules are read again. */
@@ -87,14 +100,15 @@ final class LateNames implements Runnable {
     @Override
     public void run() {
         try {
-            Rules rules = context.rules();
-            for (String name : rules.unknownNames()) {
+            for (Iterator<String> left = names.iterator(); left.hasNext(); ) {
+                String name = left.next();
                 if (over) {
                     return;
                 }
-                InetAddress[] addresses = lookUp(rules, name);
+                InetAddress[] addresses = lookUp(name);
                 if (addresses != null) {
-                    context.found(this, name, addresses);
+                    owner.found(this, name, addresses);
+                    left.remove();
                 }
             }
         } finally {
@@ -116,7 +130,7 @@ final class LateNames implements Runnable {
     }
 
     /** Returns null if the name still cannot be looked up. */
-    private static InetAddress[] lookUp(Rules rules, String name) {
+    private InetAddress[] lookUp(String name) {
         try {
             return rules.lookUp(name);
         } catch (UnknownHostException e) {

@@ -11,7 +11,7 @@ import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaStream;
 
 /**
- * One outgoing connection, from {@link Connector#connect}: RDMA in its time, if it is tried at all, and then TCP in
+ * One outgoing connection: RDMA in its time, if it is tried at all, and then TCP in
  * what is left of the caller's time. The TCP socket belongs to the socket API; this class tells it when to connect.
  *
  * <pre>

@@ -55,8 +55,8 @@ public final class TcpConnection {
      *
      * @return null unless something is recorded
      */
-    public static TcpConnection accepted(TransportContext context, Address local, Address remote) {
-        context.counts().acceptedTcp();
+    public static TcpConnection accepted(Counts counts, Address local, Address remote) {
+        counts.acceptedTcp();
         if (!isRecorded()) {
             return null;
         }

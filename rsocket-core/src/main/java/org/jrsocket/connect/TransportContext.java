@@ -74,7 +74,12 @@ public final class TransportContext {
             Supplier<LateNames.Background> background) {
         this.settings = settings;
         this.rdma = rdma;
-        this.connector = new Connector(this, rdma, new Ways(adapters, settings));
+        this.connector = new Connector(
+                new OfTheMoment(),
+                rdma,
+                new Ways(adapters, settings),
+                settings.streamConfig(),
+                new Outcomes(counts, log));
         this.background = background;
         use(rules);
     }
@@ -140,13 +145,14 @@ public final class TransportContext {
         endLookingUp();
         rules = now;
         if (now.hasUnknownNames() && !over) {
-            lateNames = new LateNames(this, background == null ? new LateNames.OwnThread() : background.get());
+            lateNames =
+                    new LateNames(now, background == null ? new LateNames.OwnThread() : background.get(), this::found);
             lateNames.start();
         }
     }
 
     /** Puts the addresses of a name in force, unless the rules were replaced while it was looked up. */
-    synchronized void found(LateNames by, String name, InetAddress[] addresses) {
+    private synchronized void found(LateNames by, String name, InetAddress[] addresses) {
         if (lateNames == by) {
             rules = rules.with(name, addresses);
             if (!rules.hasUnknownNames()) {
@@ -200,6 +206,7 @@ public final class TransportContext {
                 .sum();
     }
 
+    /** For tests. */
     Rules rules() {
         return rules;
     }
@@ -308,12 +315,6 @@ public final class TransportContext {
         return ruled == null ? settings.devices() : ruled;
     }
 
-    /** Returns whether RDMA may be tried for this address if the policy leaves it open. */
-    boolean isInScope(InetSocketAddress remote) {
-        return settings.scope().includes(remote.getAddress(), networks)
-                || rules.match(Rules.Action.CONNECT, remote) != null;
-    }
-
     /**
      * Returns a readable description of the settings in force. If the rules alone decide about RDMA, it says so: see
      * {@link #policy}.
@@ -347,5 +348,25 @@ public final class TransportContext {
         }
         Policy matched = rules.match(action, address);
         return matched != null ? matched : unmatched();
+    }
+
+    /** What the connector asks. */
+    private final class OfTheMoment implements Connector.Choices {
+
+        @Override
+        public Policy policy(InetSocketAddress remote) {
+            return TransportContext.this.policy(Rules.Action.CONNECT, remote);
+        }
+
+        @Override
+        public boolean isInScope(InetSocketAddress remote) {
+            return settings.scope().includes(remote.getAddress(), networks)
+                    || rules.match(Rules.Action.CONNECT, remote) != null;
+        }
+
+        @Override
+        public Devices devices(InetSocketAddress remote) {
+            return TransportContext.this.devices(Rules.Action.CONNECT, remote);
+        }
     }
 }

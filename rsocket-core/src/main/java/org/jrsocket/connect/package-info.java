@@ -23,8 +23,13 @@
  * {@link org.jrsocket.connect.Settings} knows the name of its property. Knows nothing of {@code java.net.SocketImpl} or
  * of channels.
  *
- * <p>Two dependencies go both ways: a {@link org.jrsocket.connect.ConnectAttempt} reports its outcome to the
- * {@link org.jrsocket.connect.Connector} that made it, and the connector takes rules, counts and log from the context
- * that made it.
+ * <p>From top to bottom: what a server opens ({@code DualListener}, {@code ExpectedListener}, {@code RdmaListeners},
+ * {@code PortPatience}); the context ({@code TransportContext}, {@code LateNames}), which makes the connector
+ * ({@code Connector}); one connection ({@code OutgoingConnection}, {@code TcpConnection}, {@code ConnectAttempt} with
+ * its {@code WaysInTurn}, {@code Outcomes}), one way of it ({@code WayAttempt}), and the ways ({@code Ways}); what is
+ * learned about peers ({@code FirstContacts}, {@code AttemptTime}, {@code PeerMemory}, {@code KnownHost}); rules
+ * ({@code RulesFile}, {@code Rules}) and settings ({@code Settings}); the transport ({@code TransportHolder},
+ * {@code HeldVerbs}). No class uses one above it. What a lower class has to tell or ask one above it, it has an
+ * interface for ({@code FirstContacts.Attempt}, {@code Connector.Choices}).
  */
 package org.jrsocket.connect;

@@ -260,7 +260,7 @@ final class RServerSocketImpl extends SocketImpl {
                     connection,
                     child,
                     TcpConnection.accepted(
-                            context,
+                            context.counts(),
                             connection::localAddress,
                             () -> new InetSocketAddress(connection.getInetAddress(), connection.getPort())));
             return child;

@@ -59,8 +59,8 @@ final class RSocketChannel extends SocketChannel implements RdmaSelectable {
      * which the kernel can copy files (sendfile), or one of ours, which records its close, if that is recorded.
      */
     static SocketChannel accepted(RSelectorProvider provider, SocketChannel tcp) {
-        TcpConnection record =
-                TcpConnection.accepted(provider.context(), () -> (InetSocketAddress) tcp.getLocalAddress(), () ->
+        TcpConnection record = TcpConnection.accepted(
+                provider.context().counts(), () -> (InetSocketAddress) tcp.getLocalAddress(), () ->
                         (InetSocketAddress) tcp.getRemoteAddress());
         if (record == null) {
             return tcp;

@@ -249,7 +249,7 @@ class TransportBeanTest {
 
     @Test
     void shouldCountWhatServersTakeOverTcp() throws Exception {
-        TcpConnection.accepted(context, () -> HERE, () -> HERE);
+        TcpConnection.accepted(context.counts(), () -> HERE, () -> HERE);
         assertEquals(1L, get("TcpAccepted"));
         assertEquals(0L, get("RdmaAccepted"));
     }
