@@ -32,7 +32,7 @@ final class Announcements {
         this.table = table;
         this.tableKey = tableKey;
         this.entries = entries;
-        this.waiting = new Slab[Math.min(entries, Inbound.MOST_GRANTS)];
+        this.waiting = new Slab[Math.min(entries, GrantSizing.MOST_GRANTS)];
         this.limit = limit;
         this.announcedLimit = limit;
     }

@@ -5,8 +5,8 @@
 package org.jrsocket.protocol;
 
 /**
- * The results of a step, as bits of an int. {@link Connection} tells each half what it needs to know of the other,
- * {@link Pump} gives receives back and sends, and the driver does the rest: it wakes those that wait.
+ * The results of a step, as bits of an int. {@code Connection} tells each half what it needs to know of the other,
+ * {@code Pump} gives receives back and sends, and the driver does the rest: it wakes those that wait.
  */
 public final class Effects {
 
@@ -25,35 +25,35 @@ public final class Effects {
     public static final int RESET = 1 << 3;
     /** The peer closed hard after saying that no more data comes: readers see the end, writers that it is gone. */
     public static final int RESET_AFTER_END = 1 << 12;
-    /** Only for {@link Connection}: there is a new credit limit, {@link Inbound#limit}. */
+    /** Only for {@code Connection}: there is a new credit limit, {@code Inbound.limit}. */
     public static final int LIMIT = 1 << 4;
-    /** Only for {@link Connection}: a grant came with the limit, in entry {@link Inbound#tableIndex}. */
+    /** Only for {@code Connection}: a grant came with the limit, in entry {@code Inbound.tableIndex}. */
     public static final int GRANT = 1 << 5;
     /**
-     * Only for {@link Connection}: a grant may have come with the limit, since iWARP does not tell. One has come if the
+     * Only for {@code Connection}: a grant may have come with the limit, since iWARP does not tell. One has come if the
      * entry's length is not 0.
      */
     public static final int GRANT_POSSIBLE = 1 << 6;
     /**
-     * Only for {@link Connection}: memory can be granted, or a slab is free again. See {@link Inbound#finished} and
-     * {@link Inbound#grantWanted}.
+     * Only for {@code Connection}: memory can be granted, or a slab is free again. See {@code Inbound.finished} and
+     * {@code Inbound.grantWanted}.
      */
     public static final int MEMORY = 1 << 7;
     /**
-     * The peer sent what no peer may send. {@link Connection#violation} says what; if that is null, what came was no
+     * The peer sent what no peer may send. {@code Connection.violation} says what; if that is null, what came was no
      * message, and the driver's queues know more. The connection has ended.
      */
     public static final int VIOLATION = 1 << 8;
 
     // From Outbound.
 
-    /** Something can be built that could not be built before: call {@link Pump#flush}. */
+    /** Something can be built that could not be built before: call {@code Pump.flush}. */
     public static final int SEND = 1 << 9;
-    /** The peer's device acknowledged more: {@link Outbound#acknowledged} moved on, and send memory is free again. */
+    /** The peer's device acknowledged more: {@code Outbound.acknowledged} moved on, and send memory is free again. */
     public static final int ACKNOWLEDGED = 1 << 10;
     /**
      * All that was asked for is sent and acknowledged, including the end of the stream. A driver may call
-     * {@link Outbound#isDrained} instead.
+     * {@code Outbound.isDrained} instead.
      */
     public static final int DRAINED = 1 << 11;
 

@@ -6,7 +6,7 @@ package org.jrsocket.protocol;
 
 /**
  * Tracks the end of a connection's outgoing half: what was asked for, and what of it was built. It only moves forward.
- * Part of {@link Outbound}, which builds the messages.
+ * Part of {@code Outbound}, which builds the messages.
  */
 final class Ending {
 

@@ -16,6 +16,9 @@ package org.jrsocket.protocol;
  */
 final class GrantSizing {
 
+    /** The most grants that may be unused at once, however large the peer's table is. */
+    static final int MOST_GRANTS = 16;
+
     /** Slabs in a window: while one is read and one travels back as a grant, the peer fills the others. */
     private static final int SLABS = 4;
 

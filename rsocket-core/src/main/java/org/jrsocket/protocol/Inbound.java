@@ -27,7 +27,7 @@ public final class Inbound {
     /** Receives to be posted in addition to the credits that are advertised. */
     public static final int SPARE_RECEIVES = ReceiveQueue.SPARE;
     /** The most grants that may be unused at once, however large the peer's table is. */
-    public static final int MOST_GRANTS = 16;
+    public static final int MOST_GRANTS = GrantSizing.MOST_GRANTS;
     /** The length for {@link #message} if the device does not tell how much was written, as on iWARP. */
     public static final int UNKNOWN_LENGTH = -1;
 
@@ -208,7 +208,7 @@ public final class Inbound {
     }
 
     /**
-     * Records that they were given back. Afterwards, {@link Outbound#announceCredits} has to be told the
+     * Records that they were given back. Afterwards, {@code Outbound.announceCredits} has to be told the
      * {@link #creditLimit}.
      *
      * @return whether the peer's credits run low
@@ -223,7 +223,7 @@ public final class Inbound {
         return queue.limit();
     }
 
-    /** Records the limit that the peer was told, {@link Outbound#announcedLimit}. */
+    /** Records the limit that the peer was told, {@code Outbound.announcedLimit}. */
     void announced(int newLimit) {
         queue.announced(newLimit);
     }
@@ -236,19 +236,19 @@ public final class Inbound {
     }
 
     /**
-     * Takes {@code slab}, which will be granted; {@link Outbound#announceGrant} has to be told. It may be smaller or
+     * Takes {@code slab}, which will be granted; {@code Outbound.announceGrant} has to be told. It may be smaller or
      * larger than what was wanted.
      */
     void grant(Slab slab) {
         memory.grant(slab);
     }
 
-    /** Records that the first {@link Outbound#grantsBuilt} grants are posted: the peer cannot use them before. */
+    /** Records that the first {@code Outbound.grantsBuilt} grants are posted: the peer cannot use them before. */
     void grantsPosted(int n) {
         memory.grantsPosted(n);
     }
 
-    /** Records that the first {@link Outbound#grantsAcknowledged} grants have reached the peer's device. */
+    /** Records that the first {@code Outbound.grantsAcknowledged} grants have reached the peer's device. */
     void grantsReached(int n) {
         memory.grantsReached(n);
     }

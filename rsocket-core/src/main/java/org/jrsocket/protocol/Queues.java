@@ -5,7 +5,7 @@
 package org.jrsocket.protocol;
 
 /**
- * The queues of one connection's queue pair, as {@link Pump} uses them. Each call is at most one crossing into the
+ * The queues of one connection's queue pair, as {@code Pump} uses them. Each call is at most one crossing into the
  * device's library. The requests that {@link RequestSink} collects are posted by {@link #post}.
  */
 public interface Queues extends RequestSink {

@@ -18,7 +18,7 @@ final class ReceiveQueue {
      * The control messages that a peer can send without our polling: all its grants, two updates, RELEASE, SHUTDOWN,
      * RESET, DISCONNECT.
      */
-    private static final int CONTROL_UNPOLLED = Inbound.MOST_GRANTS + 6;
+    private static final int CONTROL_UNPOLLED = GrantSizing.MOST_GRANTS + 6;
     /**
      * How many receives are given back at a time. Those of control messages are given back sooner, because they have
      * only the spare receives.

@@ -7,7 +7,7 @@ package org.jrsocket.protocol;
 import org.jrsocket.wire.Imm;
 
 /**
- * Builds the requests of an {@link Outbound} from what its other parts have to send: first our grants and credits, then
+ * Builds the requests of an {@code Outbound} from what its other parts have to send: first our grants and credits, then
  * data, then the messages that end the stream. It knows how far building has come, and what it waits for.
  */
 final class RequestBuilder {
@@ -75,7 +75,7 @@ final class RequestBuilder {
 
     // ---- building ----
 
-    /** See {@link Outbound#writeNow}. */
+    /** See {@code Outbound.writeNow}. */
     void writeNow(RequestSink sink, long address, int length, int localKey, boolean awaited) {
         releaseWanted = false;
         boolean signaled = queue.wantsSignal(limits.slotsPerMessage()) || awaited;

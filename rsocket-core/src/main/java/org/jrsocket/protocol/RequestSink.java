@@ -5,7 +5,7 @@
 package org.jrsocket.protocol;
 
 /**
- * Takes the work requests of {@link Outbound#build}: a chain that the driver posts as a whole, in this order. What was
+ * Takes the work requests of {@code Outbound.build}: a chain that the driver posts as a whole, in this order. What was
  * put here counts as posted.
  *
  * <p>A sink for iWARP makes two requests of one message with payload: a plain write, and a SEND that carries

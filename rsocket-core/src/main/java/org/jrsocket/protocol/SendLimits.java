@@ -7,7 +7,7 @@ package org.jrsocket.protocol;
 import org.jrsocket.wire.Imm;
 
 /**
- * The constraints of the device and the driver on the requests that an {@link Outbound} builds.
+ * The constraints of the device and the driver on the requests that an {@code Outbound} builds.
  *
  * @param slots slots of the send queue
  * @param slotsPerMessage slots that a message with payload takes; 2 on iWARP

@@ -30,7 +30,7 @@ public class Slab {
     int lent;
     /** Stream offset behind the last byte that was sent out of it; send memory only. */
     long endOffset;
-    /** The next one in the {@link SlabQueue} that this one is in. */
+    /** The next one in the {@code SlabQueue} that this one is in. */
     Slab next;
 
     /** @param length bytes, at least 1 */

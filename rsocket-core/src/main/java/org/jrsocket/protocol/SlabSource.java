@@ -9,7 +9,7 @@ public interface SlabSource {
 
     /**
      * Returns whether {@link #obtain} can answer now. If not, the source first registers memory, which takes time and
-     * must not hold up whoever uses the connection, and the driver then calls {@link Connection#memoryCame}.
+     * must not hold up whoever uses the connection, and the driver then calls {@code Connection.memoryCame}.
      */
     default boolean isReady(int bytes, int least, boolean remote) {
         return true;

@@ -19,6 +19,10 @@
  * mistakes of the caller: what a peer does wrong is reported as {@link org.jrsocket.protocol.Effects#VIOLATION} and a
  * sentence.
  *
+ * <p>From top to bottom: {@code Pump}, {@code Connection}, the two halves with their parts, and below those the
+ * interfaces to the driver ({@code Queues}, {@code RequestSink}, {@code SlabSource}, {@code GrantTable}), {@code Slab}
+ * and {@code Effects}. No class uses one above it.
+ *
  * <p>This package may use {@code wire} and the JDK. Addresses and keys are numbers to it: it never looks at what they
  * point to.
  */
