@@ -78,10 +78,10 @@ public final class ConnectionClosedEvent extends Event {
             String detail) {
         ConnectionClosedEvent event = new ConnectionClosedEvent();
         if (event.isEnabled() && event.shouldCommit()) {
-            event.localAddress = Events.host(local);
-            event.localPort = Events.port(local);
-            event.remoteAddress = Events.host(remote);
-            event.remotePort = Events.port(remote);
+            event.localAddress = Addresses.host(local);
+            event.localPort = Addresses.port(local);
+            event.remoteAddress = Addresses.host(remote);
+            event.remotePort = Addresses.port(remote);
             event.transport = device == null ? "TCP" : "RDMA";
             event.device = device;
             event.bytesRead = bytesRead;

@@ -65,10 +65,10 @@ public final class ConnectionOpenedEvent extends Event {
             long setupNanos) {
         ConnectionOpenedEvent event = new ConnectionOpenedEvent();
         if (event.isEnabled() && event.shouldCommit()) {
-            event.localAddress = Events.host(local);
-            event.localPort = Events.port(local);
-            event.remoteAddress = Events.host(remote);
-            event.remotePort = Events.port(remote);
+            event.localAddress = Addresses.host(local);
+            event.localPort = Addresses.port(local);
+            event.remoteAddress = Addresses.host(remote);
+            event.remotePort = Addresses.port(remote);
             event.accepted = accepted;
             event.transport = device == null ? "TCP" : "RDMA";
             event.device = device;

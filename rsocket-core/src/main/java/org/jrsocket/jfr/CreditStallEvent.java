@@ -20,7 +20,7 @@ import jdk.jfr.Threshold;
 @Category({"jrsocket"})
 @StackTrace(false)
 @Threshold("10 ms")
-public final class CreditStallEvent extends Event implements Events.Stall {
+public final class CreditStallEvent extends Event implements Stall {
 
     @Label("Local Address")
     String localAddress;
@@ -42,7 +42,7 @@ public final class CreditStallEvent extends Event implements Events.Stall {
     @DataAmount
     long bytesWaiting;
 
-    static Events.Stall start() {
+    static Stall start() {
         CreditStallEvent event = new CreditStallEvent();
         if (!event.isEnabled()) {
             return null;
@@ -55,10 +55,10 @@ public final class CreditStallEvent extends Event implements Events.Stall {
     public void over(InetSocketAddress local, InetSocketAddress remote, String carrier, long bytes) {
         end();
         if (shouldCommit()) {
-            localAddress = Events.host(local);
-            localPort = Events.port(local);
-            remoteAddress = Events.host(remote);
-            remotePort = Events.port(remote);
+            localAddress = Addresses.host(local);
+            localPort = Addresses.port(local);
+            remoteAddress = Addresses.host(remote);
+            remotePort = Addresses.port(remote);
             device = carrier;
             bytesWaiting = bytes;
             commit();

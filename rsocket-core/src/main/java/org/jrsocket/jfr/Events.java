@@ -97,26 +97,4 @@ public final class Events {
     public static Stall stalled() {
         return isInUse() ? CreditStallEvent.start() : null;
     }
-
-    /** A stall that has begun. */
-    public interface Stall {
-        /**
-         * Records that the stall is over.
-         *
-         * @param bytes how many were waiting
-         */
-        void over(InetSocketAddress local, InetSocketAddress remote, String device, long bytes);
-    }
-
-    static String host(InetSocketAddress address) {
-        return address == null
-                ? null
-                : address.getAddress() == null
-                        ? address.getHostString()
-                        : address.getAddress().getHostAddress();
-    }
-
-    static int port(InetSocketAddress address) {
-        return address == null ? 0 : address.getPort();
-    }
 }

@@ -38,8 +38,8 @@ public final class FallbackEvent extends Event {
     static void emit(InetSocketAddress address, boolean listening, String reason, String detail) {
         FallbackEvent event = new FallbackEvent();
         if (event.isEnabled() && event.shouldCommit()) {
-            event.address = Events.host(address);
-            event.port = Events.port(address);
+            event.address = Addresses.host(address);
+            event.port = Addresses.port(address);
             event.listening = listening;
             event.reason = reason;
             event.detail = detail;

@@ -6,6 +6,7 @@ package org.jrsocket.stream;
 
 import java.net.InetSocketAddress;
 import org.jrsocket.jfr.Events;
+import org.jrsocket.jfr.Stall;
 import org.jrsocket.protocol.Outbound;
 
 /**
@@ -21,7 +22,7 @@ final class Stalls {
 
     private boolean waits;
     private long count;
-    private Events.Stall recorded;
+    private Stall recorded;
     private long bytes;
 
     Stalls(Outbound out, InetSocketAddress local, InetSocketAddress remote, String device) {
