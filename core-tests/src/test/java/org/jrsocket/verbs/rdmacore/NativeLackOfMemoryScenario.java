@@ -37,21 +37,21 @@ public final class NativeLackOfMemoryScenario implements Supplier<List<String>> 
             RdmaCoreLibrary.require();
             RdmaCoreProvider provider = new RdmaCoreProvider(new RdmaCoreProbe());
             provider.install();
-            live(provider.openCm(), provider.openVerbs(), provider);
+            live(provider.openCm(), provider.openVerbs(), provider.openDevices());
         } catch (Exception e) {
             wrong.add(e.toString());
         }
         return wrong;
     }
 
-    private void live(Cm cm, Verbs verbs, RdmaCoreProvider provider) throws IOException {
+    private void live(Cm cm, Verbs verbs, RdmaCoreDevices devices) throws IOException {
         CmChannel channel = cm.createEventChannel();
         CmId first = cm.createId(channel, RdmaCm.RDMA_PS_TCP);
         long context;
         synchronized (((RdmaCoreCmId) first).lock) {
             context = Native.idDevice(((RdmaCoreCmId) first).handle());
         }
-        Device device = provider.device(context);
+        Device device = devices.device(context);
         Allocations.watch(true);
         try {
             make(cm, verbs, channel, device);

@@ -9,7 +9,7 @@ package org.jrsocket.verbs.rdmacore;
  * and registered in {@code JNI_OnLoad}. Results that can fail are a negative errno; nothing here throws, and nothing on
  * the data path sleeps in the kernel, allocates or calls back. Handles are addresses of the C objects and are not
  * checked: their owners, the {@code RdmaCore} classes, must keep them alive. Call only after
- * {@link RdmaCoreLibrary#require()}.
+ * {@code RdmaCoreLibrary.require}.
  */
 final class Native {
 

@@ -45,13 +45,15 @@ final class RdmaCoreCm extends Cm {
     private static final int CONNECT_REQUEST = EventType.RDMA_CM_EVENT_CONNECT_REQUEST.ordinal();
     private static final int KNOWN_EVENTS = EventType.values().length;
 
-    private final RdmaCoreProvider provider;
+    private final RdmaCoreProbe probe;
+    private final RdmaCoreDevices devices;
     private final AtomicLong lastCookie = new AtomicLong();
     /** The live ids, by cookie; an id that is not here gets no events. */
     private final ConcurrentHashMap<Long, RdmaCoreCmId> ids = new ConcurrentHashMap<>();
 
-    RdmaCoreCm(RdmaCoreProvider provider) {
-        this.provider = provider;
+    RdmaCoreCm(RdmaCoreProbe probe, RdmaCoreDevices devices) {
+        this.probe = probe;
+        this.devices = devices;
     }
 
     @Override
@@ -62,7 +64,7 @@ final class RdmaCoreCm extends Cm {
     @Override
     public int destroyEventChannel(RdmaEventChannel eventChannel) throws IOException {
         RdmaCoreCmChannel channel = (RdmaCoreCmChannel) eventChannel;
-        for (RdmaCoreCmId watch : channel.watches) {
+        for (CmId watch : channel.watches) {
             ((RdmaCoreDevice) watch.getVerbs()).setWatch(null);
             destroyQuietly(watch);
         }
@@ -160,7 +162,7 @@ final class RdmaCoreCm extends Cm {
     @Override
     public void resolveAddr(RdmaCmId cmId, SocketAddress source, SocketAddress destination, int timeoutMillis)
             throws IOException {
-        provider.probe().checkAgain();
+        probe.checkAgain();
         RdmaCoreCmId id = (RdmaCoreCmId) cmId;
         byte[] to = RdmaCoreSockaddr.encode(destination);
         byte[] from = source == null ? null : RdmaCoreSockaddr.encodeSource(source, destination);
@@ -478,7 +480,7 @@ final class RdmaCoreCm extends Cm {
         }
     }
 
-    private void destroyQuietly(RdmaCoreCmId id) {
+    private void destroyQuietly(CmId id) {
         try {
             destroyCmId(id);
         } catch (IOException e) {
@@ -488,7 +490,7 @@ final class RdmaCoreCm extends Cm {
 
     private void locate(RdmaCoreCmId id, long device, int port) throws IOException {
         if (device != 0 && id.getVerbs() == null) {
-            id.located(provider.device(device), port);
+            id.located(devices.device(device), port);
         }
     }
 

@@ -17,6 +17,7 @@ import org.jrsocket.os.ErrnoException;
 import org.jrsocket.os.Fds;
 import org.jrsocket.os.NativeMemory;
 import org.jrsocket.verbs.CmChannel;
+import org.jrsocket.verbs.CmId;
 import org.jrsocket.verbs.ConnParam;
 
 /** An {@code rdma_event_channel}, non-blocking. */
@@ -48,8 +49,8 @@ final class RdmaCoreCmChannel extends CmChannel {
     // In case memory is short; guarded by this:
     private boolean unread; // whether the event that the native code copied is still to be read
     private Taken again; // an event that could not be handled
-    /** Ids of this channel, each bound to a device; see {@link RdmaCoreDevice#setWatch}. */
-    final Queue<RdmaCoreCmId> watches = new ConcurrentLinkedQueue<>();
+    /** Ids of this channel, each of which watches the device that it is bound to. */
+    final Queue<CmId> watches = new ConcurrentLinkedQueue<>();
 
     private RdmaCoreCmChannel(long channel, int fd) throws IOException {
         super(fd);

@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.Fds;
+import org.jrsocket.verbs.CmId;
 import org.jrsocket.verbs.Device;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,7 +47,7 @@ final class RdmaCoreDevice extends Device {
     private final int[] attributes;
     private final AtomicBoolean claimed = new AtomicBoolean();
     private final AtomicInteger vectors = new AtomicInteger(); // how many were taken
-    private volatile RdmaCoreCmId watch;
+    private volatile CmId watch;
 
     private RdmaCoreDevice(long handle, String name, int[] attributes) throws IOException {
         super(attributes[CMD_FD], attributes[VECTORS]);
@@ -149,7 +150,7 @@ final class RdmaCoreDevice extends Device {
      * Sets an id that is bound to this device, so that the connection manager reports its removal even if there is no
      * other id, and librdmacm does not close the context before {@link #detach}; null if there is none any more.
      */
-    void setWatch(RdmaCoreCmId id) {
+    void setWatch(CmId id) {
         watch = id;
         claimed.set(id != null);
     }
@@ -170,9 +171,9 @@ final class RdmaCoreDevice extends Device {
                     name,
                     Errno.describe(-rc));
         }
-        RdmaCoreCmId id = watch;
+        CmId id = watch;
         if (id != null) {
-            id.channel().watches.remove(id);
+            ((RdmaCoreCmChannel) id.getCmChannel()).watches.remove(id);
             try {
                 id.destroyId();
             } catch (IOException e) {

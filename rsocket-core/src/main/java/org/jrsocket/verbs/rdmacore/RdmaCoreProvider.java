@@ -14,7 +14,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.ConcurrentHashMap;
 import org.jrsocket.os.Sysfs;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.DeviceInfo;
@@ -31,16 +30,13 @@ public final class RdmaCoreProvider extends VerbsProvider {
 
     private static RdmaCoreProvider instance; // guarded by the class
 
-    private final RdmaCoreCm cm = new RdmaCoreCm(this);
+    private final RdmaCoreDevices devices = new RdmaCoreDevices();
+    private final RdmaCoreCm cm;
     private final RdmaCoreVerbs verbs = new RdmaCoreVerbs();
-    /** The devices by {@code ibv_context}: librdmacm has one for each device. */
-    private final ConcurrentHashMap<Long, RdmaCoreDevice> devices = new ConcurrentHashMap<>();
-
-    private final RdmaCoreProbe probe;
 
     /** @param probe the probe that has found that verbs can be used */
     RdmaCoreProvider(RdmaCoreProbe probe) {
-        this.probe = probe;
+        this.cm = new RdmaCoreCm(probe, devices);
     }
 
     /**
@@ -59,8 +55,9 @@ public final class RdmaCoreProvider extends VerbsProvider {
         return instance;
     }
 
-    RdmaCoreProbe probe() {
-        return probe;
+    /** For tests. */
+    RdmaCoreDevices openDevices() {
+        return devices;
     }
 
     @Override
@@ -77,20 +74,6 @@ public final class RdmaCoreProvider extends VerbsProvider {
     @Override
     public int getVersion() {
         return Native.ABI;
-    }
-
-    /** Returns the one object for a context of librdmacm's. */
-    RdmaCoreDevice device(long context) throws IOException {
-        RdmaCoreDevice known = devices.get(context);
-        if (known != null && known.isOpen()) {
-            return known;
-        }
-        RdmaCoreDevice device = RdmaCoreDevice.of(context);
-        RdmaCoreDevice now = devices.compute(context, (key, old) -> old != null && old.isOpen() ? old : device);
-        if (now == device) {
-            LOG.debug("RDMA device {}", device);
-        }
-        return now;
     }
 
     /** Returns the devices on which connections are made, without those that cannot be opened, unless none can. */
