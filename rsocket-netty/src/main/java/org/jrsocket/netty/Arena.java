@@ -4,18 +4,17 @@
  */
 package org.jrsocket.netty;
 
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.util.internal.CleanableDirectBuffer;
 import io.netty.util.internal.PlatformDependent;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
-import org.jrsocket.netty.RdmaByteBufAllocator.Buffer;
+import java.util.function.IntFunction;
+import org.jrsocket.netty.Chunk.Buffer;
 
 /** Allocates pieces of memory in sizes that are powers of two, out of {@link Chunk}s. Safe for use by many threads. */
 final class Arena {
-
-    /** The least size of a piece that can be lent: smaller ones lie in chunks that are not registered. */
-    static final int LEAST_LENDABLE = 1024;
 
     static final int SMALLEST = 256;
     private static final int SMALLEST_SHIFT = Integer.numberOfTrailingZeros(SMALLEST);
@@ -26,19 +25,22 @@ final class Arena {
     /** The bytes of unused chunks that an arena keeps: enough for one chunk of each size. */
     private static final int SPARE = 12 * CHUNK + 2 * SMALL_CHUNK;
 
+    private final IntFunction<CleanableDirectBuffer> later;
     private final LongAdder held = new LongAdder();
     private final AtomicInteger spare = new AtomicInteger();
     private volatile int mostSpare = SPARE;
     private final SizeClass[] classes = new SizeClass[Integer.numberOfTrailingZeros(CHUNK) - SMALLEST_SHIFT + 1];
 
-    Arena() {
+    /** @param later allocates the later memory of buffers */
+    Arena(IntFunction<CleanableDirectBuffer> later) {
+        this.later = later;
         for (int i = 0; i < classes.length; i++) {
             classes[i] = new SizeClass(SMALLEST << i);
         }
     }
 
     /** Returns a buffer, which may have been used and released before. */
-    Buffer buffer(RdmaByteBufAllocator allocator, int bytes, int maxCapacity) {
+    Buffer buffer(ByteBufAllocator allocator, int bytes, int maxCapacity) {
         if (bytes > CHUNK) {
             Chunk single = single(bytes);
             return bufferOf(single, single.take(), allocator, bytes, maxCapacity);
@@ -56,9 +58,9 @@ final class Arena {
     }
 
     /** Returns a buffer around a piece that was taken, or gives that back. */
-    private static Buffer bufferOf(Chunk chunk, int index, RdmaByteBufAllocator allocator, int bytes, int maxCapacity) {
+    private Buffer bufferOf(Chunk chunk, int index, ByteBufAllocator allocator, int bytes, int maxCapacity) {
         try {
-            return new Buffer(allocator, chunk, index, bytes, maxCapacity);
+            return new Buffer(allocator, later, chunk, index, bytes, maxCapacity);
         } catch (RuntimeException | Error e) { // lack of memory
             chunk.release(index);
             throw e;
@@ -153,7 +155,7 @@ final class Arena {
     }
 
     /** The pieces of one size. */
-    final class SizeClass {
+    private final class SizeClass implements Chunk.Owner {
         private final int pieceSize;
 
         /** The first of those with room, which are linked to each other: it takes no memory to add one. */
@@ -163,7 +165,7 @@ final class Arena {
             this.pieceSize = pieceSize;
         }
 
-        Buffer buffer(RdmaByteBufAllocator allocator, int bytes, int maxCapacity) {
+        Buffer buffer(ByteBufAllocator allocator, int bytes, int maxCapacity) {
             Chunk chunk;
             int index;
             synchronized (this) {
@@ -192,7 +194,7 @@ final class Arena {
         private Chunk chunkWithRoom() {
             Chunk chunk = withRoom;
             if (chunk == null) {
-                int size = pieceSize < LEAST_LENDABLE ? SMALL_CHUNK : CHUNK;
+                int size = pieceSize < Chunk.LEAST_LENDABLE ? SMALL_CHUNK : CHUNK;
                 chunk = new Chunk(this, pieceSize, size / pieceSize, held);
                 add(chunk);
             } else if (chunk.isUnused()) {
@@ -229,7 +231,8 @@ final class Arena {
             chunk.next = null;
         }
 
-        void give(Chunk chunk, int index) {
+        @Override
+        public void give(Chunk chunk, int index) {
             if (isTooMuch(chunk, index)) {
                 giveUpSpares(this);
             }

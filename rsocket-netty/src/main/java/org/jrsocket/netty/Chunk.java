@@ -4,6 +4,9 @@
  */
 package org.jrsocket.netty;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.UnpooledDirectByteBuf;
 import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.internal.CleanableDirectBuffer;
 import io.netty.util.internal.PlatformDependent;
@@ -13,7 +16,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.LongAdder;
-import org.jrsocket.netty.RdmaByteBufAllocator.Buffer;
+import java.util.function.IntFunction;
 import org.jrsocket.os.NativeMemory;
 
 /**
@@ -23,8 +26,23 @@ import org.jrsocket.os.NativeMemory;
  */
 final class Chunk {
 
+    /** Takes pieces back that nobody holds any more. */
+    interface Owner {
+        void give(Chunk chunk, int piece);
+    }
+
+    /** A connection that has registered the chunk. */
+    interface Registrant {
+
+        /** Ends the registration, soon: the chunk is retired. */
+        void retired(Chunk chunk);
+    }
+
+    /** The least size of a piece that can be lent: smaller ones lie in chunks that are not registered. */
+    static final int LEAST_LENDABLE = 1024;
+
     /** The chunks whose pieces are worth lending, by address. */
-    private static final ChunkTable BY_ADDRESS = new ChunkTable();
+    private static final ChunkTable<Chunk> BY_ADDRESS = new ChunkTable<>();
 
     private static final boolean NATIVE = isNativeMemoryThere();
 
@@ -33,7 +51,7 @@ final class Chunk {
     /** The most at which a look for one of the right size is taken. */
     private static final int MOST_LOOKS = 8;
 
-    private final Arena.SizeClass owner; // null for a single piece, too large for any size class
+    private final Owner owner; // null for a single piece, too large for any size class
     private final ByteBuffer memory;
     private final Runnable free;
     private final long address; // 0 if it cannot be lent
@@ -45,7 +63,7 @@ final class Chunk {
     private final Buffer[] buffers;
 
     // Guarded by registrants.
-    private final Set<Registrations> registrants = new HashSet<>();
+    private final Set<Registrant> registrants = new HashSet<>();
     private boolean retired;
     private boolean freed;
 
@@ -58,7 +76,7 @@ final class Chunk {
     Chunk previous;
 
     /** @param held counts its bytes until it is freed */
-    Chunk(Arena.SizeClass owner, int pieceSize, int pieces, LongAdder held) {
+    Chunk(Owner owner, int pieceSize, int pieces, LongAdder held) {
         this.owner = owner;
         this.held = held;
         this.pieceSize = pieceSize;
@@ -70,7 +88,7 @@ final class Chunk {
             freePieces[freeCount++] = i;
         }
         int bytes = Math.multiplyExact(pieceSize, pieces);
-        boolean lendable = NATIVE && pieceSize >= Arena.LEAST_LENDABLE;
+        boolean lendable = NATIVE && pieceSize >= LEAST_LENDABLE;
         if (NATIVE) {
             NativeMemory mapped = NativeMemory.allocate(bytes);
             memory = mapped.buffer();
@@ -221,7 +239,7 @@ final class Chunk {
         if (address != 0) {
             BY_ADDRESS.remove(address); // before it is freed: then the address may be reused
         }
-        List<Registrations> told;
+        List<Registrant> told;
         synchronized (registrants) {
             retired = true;
             told = registrants();
@@ -238,7 +256,7 @@ final class Chunk {
     }
 
     /** Called with their lock held. Without memory, each registration ends later, with its connection at the latest. */
-    private List<Registrations> registrants() {
+    private List<Registrant> registrants() {
         try {
             return List.copyOf(registrants);
         } catch (OutOfMemoryError e) {
@@ -268,14 +286,14 @@ final class Chunk {
     }
 
     /** Adds a registration, to be told when the chunk is retired. Called while a piece is in use. */
-    void add(Registrations registrant) {
+    void add(Registrant registrant) {
         synchronized (registrants) {
             registrants.add(registrant);
         }
     }
 
     /** Removes a registration that has ended. */
-    void remove(Registrations registrant) {
+    void remove(Registrant registrant) {
         synchronized (registrants) {
             registrants.remove(registrant);
         }
@@ -291,5 +309,72 @@ final class Chunk {
         }
         free.run();
         held.add(-size());
+    }
+
+    /**
+     * A buffer whose memory is a piece of a chunk. Unless it has got other memory in the meantime, it stays
+     * with the piece when it is released, for the next one who wants as many bytes.
+     */
+    static final class Buffer extends UnpooledDirectByteBuf {
+
+        private final IntFunction<CleanableDirectBuffer> later;
+        private final int piece;
+        private Chunk chunk; // of the piece, which the base class does not free; null once it has other memory
+
+        /** @param later allocates memory for each capacity after the first */
+        Buffer(
+                ByteBufAllocator allocator,
+                IntFunction<CleanableDirectBuffer> later,
+                Chunk chunk,
+                int piece,
+                int bytes,
+                int maxCapacity) {
+            super(allocator, chunk.piece(piece, bytes), maxCapacity);
+            this.later = later;
+            this.piece = piece;
+            this.chunk = chunk;
+            setIndex(0, 0);
+        }
+
+        /** Begins anew, after a release. */
+        Buffer begin(int maxCapacity) {
+            maxCapacity(maxCapacity);
+            setIndex(0, 0);
+            markReaderIndex();
+            markWriterIndex();
+            resetRefCnt();
+            return this;
+        }
+
+        @Override
+        protected CleanableDirectBuffer allocateDirectBuffer(int capacity) {
+            return later.apply(capacity);
+        }
+
+        @Override
+        public ByteBuf capacity(int newCapacity) {
+            int before = capacity();
+            super.capacity(newCapacity);
+            Chunk first = chunk;
+            if (newCapacity != before && first != null) {
+                chunk = null;
+                first.release(piece);
+            }
+            return this;
+        }
+
+        @Override
+        protected void deallocate() {
+            if (chunk == null) {
+                super.deallocate();
+            } else {
+                chunk.release(piece, this);
+            }
+        }
+
+        /** Lets go of the piece for good, after a release. */
+        void forget() {
+            super.deallocate();
+        }
     }
 }

@@ -11,25 +11,27 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * Chunks by address. A lookup, which there is for each send, takes no lock and makes no garbage, and a removal needs no
  * memory. An addition copies everything, which takes less time than the system takes to map a chunk: each is large, so
  * they are few. Safe for use by many threads.
+ *
+ * @param <T> a chunk, of which nothing is used here
  */
-final class ChunkTable {
+final class ChunkTable<T> {
 
     /** The addresses in ascending order, and their chunks, each of which is null once it is removed. */
-    private record Content(long[] addresses, AtomicReferenceArray<Chunk> chunks) {}
+    private record Content<T>(long[] addresses, AtomicReferenceArray<T> chunks) {}
 
-    private volatile Content content = new Content(new long[0], new AtomicReferenceArray<>(0));
+    private volatile Content<T> content = new Content<>(new long[0], new AtomicReferenceArray<>(0));
 
     /** Returns the chunk that begins at an address, or the nearest before it; null if none does or it is removed. */
-    Chunk floor(long address) {
-        Content now = content;
+    T floor(long address) {
+        Content<T> now = content;
         int found = Arrays.binarySearch(now.addresses, address);
         int index = found >= 0 ? found : -found - 2;
         return index >= 0 ? now.chunks.get(index) : null;
     }
 
     /** Adds a chunk, at whose address there must be none. Leaves out what is removed. */
-    synchronized void add(long address, Chunk chunk) {
-        Content before = content;
+    synchronized void add(long address, T chunk) {
+        Content<T> before = content;
         int kept = 0;
         int below = 0;
         for (int i = 0; i < before.addresses.length; i++) {
@@ -39,10 +41,10 @@ final class ChunkTable {
             }
         }
         long[] addresses = new long[kept + 1];
-        AtomicReferenceArray<Chunk> chunks = new AtomicReferenceArray<>(kept + 1);
+        AtomicReferenceArray<T> chunks = new AtomicReferenceArray<>(kept + 1);
         int to = 0;
         for (int i = 0; i < before.addresses.length; i++) {
-            Chunk each = before.chunks.get(i);
+            T each = before.chunks.get(i);
             if (each != null) {
                 to += to == below ? 1 : 0;
                 addresses[to] = before.addresses[i];
@@ -51,12 +53,12 @@ final class ChunkTable {
         }
         addresses[below] = address;
         chunks.set(below, chunk);
-        content = new Content(addresses, chunks);
+        content = new Content<>(addresses, chunks);
     }
 
     /** Removes the chunk that begins at an address; there must be one. */
     synchronized void remove(long address) {
-        Content now = content;
+        Content<T> now = content;
         now.chunks.set(Arrays.binarySearch(now.addresses, address), null);
     }
 }

@@ -9,8 +9,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocatorMetric;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.netty.buffer.PooledByteBufAllocator;
-import io.netty.buffer.UnpooledDirectByteBuf;
 import io.netty.util.internal.CleanableDirectBuffer;
+import java.util.function.IntFunction;
 
 /**
  * An allocator of direct buffers that an {@link RdmaSocketChannel} can send from without a copy, whichever channel they
@@ -34,8 +34,9 @@ public final class RdmaByteBufAllocator extends AbstractByteBufAllocator impleme
         super(true);
         int processors = Runtime.getRuntime().availableProcessors();
         arenas = new Arena[Math.min(16, Integer.highestOneBit(processors))];
+        IntFunction<CleanableDirectBuffer> later = this::memory;
         for (int i = 0; i < arenas.length; i++) {
-            arenas[i] = new Arena();
+            arenas[i] = new Arena(later);
         }
     }
 
@@ -71,7 +72,7 @@ public final class RdmaByteBufAllocator extends AbstractByteBufAllocator impleme
         return toLeakAwareBuffer(buffer);
     }
 
-    private Buffer newBuffer(int bytes, int maxCapacity) {
+    private ByteBuf newBuffer(int bytes, int maxCapacity) {
         Arena arena = arena();
         try {
             return arena.buffer(this, bytes, maxCapacity);
@@ -124,65 +125,6 @@ public final class RdmaByteBufAllocator extends AbstractByteBufAllocator impleme
                 sum += each.held();
             }
             return sum;
-        }
-    }
-
-    /**
-     * A buffer whose memory is a piece of a {@link Chunk}. Unless it has got other memory in the meantime, it stays
-     * with the piece when it is released, for the next one who wants as many bytes.
-     */
-    static final class Buffer extends UnpooledDirectByteBuf {
-
-        private final int piece;
-        private Chunk chunk; // of the piece, which the base class does not free; null once it has other memory
-
-        Buffer(RdmaByteBufAllocator allocator, Chunk chunk, int piece, int bytes, int maxCapacity) {
-            super(allocator, chunk.piece(piece, bytes), maxCapacity);
-            this.piece = piece;
-            this.chunk = chunk;
-            setIndex(0, 0);
-        }
-
-        /** Begins anew, after a release. */
-        Buffer begin(int maxCapacity) {
-            maxCapacity(maxCapacity);
-            setIndex(0, 0);
-            markReaderIndex();
-            markWriterIndex();
-            resetRefCnt();
-            return this;
-        }
-
-        /** Allocates memory for each capacity after the first. */
-        @Override
-        protected CleanableDirectBuffer allocateDirectBuffer(int capacity) {
-            return ((RdmaByteBufAllocator) alloc()).memory(capacity);
-        }
-
-        @Override
-        public ByteBuf capacity(int newCapacity) {
-            int before = capacity();
-            super.capacity(newCapacity);
-            Chunk first = chunk;
-            if (newCapacity != before && first != null) {
-                chunk = null;
-                first.release(piece);
-            }
-            return this;
-        }
-
-        @Override
-        protected void deallocate() {
-            if (chunk == null) {
-                super.deallocate();
-            } else {
-                chunk.release(piece, this);
-            }
-        }
-
-        /** Lets go of the piece for good, after a release. */
-        void forget() {
-            super.deallocate();
         }
     }
 }

@@ -5,6 +5,7 @@
 package org.jrsocket.netty;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoop;
@@ -70,7 +71,7 @@ public final class RdmaSocketChannel extends NioSocketChannel {
     }
 
     /** Creates a channel for an accepted connection. */
-    RdmaSocketChannel(RdmaServerSocketChannel parent, SocketChannel accepted) {
+    RdmaSocketChannel(Channel parent, SocketChannel accepted) {
         super(parent, accepted);
         config = newConfig();
         connected();

@@ -6,6 +6,7 @@ package org.jrsocket.netty;
 
 import io.netty.channel.ChannelOption;
 import io.netty.channel.socket.DefaultSocketChannelConfig;
+import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.SocketChannelConfig;
 import io.netty.channel.socket.nio.NioChannelOption;
 import java.net.Socket;
@@ -27,8 +28,7 @@ public final class RdmaSocketChannelConfig extends DefaultSocketChannelConfig {
      *     writes at once
      * @param autoReadCleared what the channel does when auto-read is switched off
      */
-    RdmaSocketChannelConfig(
-            RdmaSocketChannel channel, SocketChannelConfig nio, Socket socket, Runnable autoReadCleared) {
+    RdmaSocketChannelConfig(SocketChannel channel, SocketChannelConfig nio, Socket socket, Runnable autoReadCleared) {
         super(channel, socket);
         this.nio = nio;
         this.autoReadCleared = autoReadCleared;

@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * at the latest. Safe for use by any thread, because any may release buffers. The monitor is taken before the stream's
  * lock and a chunk's.
  */
-final class Registrations {
+final class Registrations implements Chunk.Registrant {
 
     /** A chunk, and what a connection sends from it by. */
     static final class Registration {
@@ -172,8 +172,9 @@ final class Registrations {
         }
     }
 
-    /** Ends the registration of a retired chunk; without memory for that, it ends with the others. */
-    void retired(Chunk chunk) {
+    /** Ends the registration; without memory for that, it ends with the others. */
+    @Override
+    public void retired(Chunk chunk) {
         try {
             if (!inLoop(() -> forget(chunk))) {
                 forget(chunk);

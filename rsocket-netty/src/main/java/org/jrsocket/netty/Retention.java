@@ -20,7 +20,7 @@ final class Retention {
     private static final ClassValue<Boolean> PASSES_ON = new ClassValue<>() {
         @Override
         protected Boolean computeValue(Class<?> type) {
-            return type == RdmaByteBufAllocator.Buffer.class
+            return type == Chunk.Buffer.class
                     || type == LentByteBuf.class
                     || type != UNRELEASABLE && type.getPackageName().equals(ByteBuf.class.getPackageName());
         }
@@ -48,7 +48,7 @@ final class Retention {
      */
     static boolean keepsMemory(ByteBuf message) {
         for (ByteBuf each = message; each != null; each = each.unwrap()) {
-            if (each instanceof RdmaByteBufAllocator.Buffer) {
+            if (each instanceof Chunk.Buffer) {
                 return true;
             }
             if (!PASSES_ON.get(each.getClass())) {

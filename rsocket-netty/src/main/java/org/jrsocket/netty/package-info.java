@@ -16,8 +16,9 @@
  *
  * <p>From top to bottom: the handler and the server channel; the channel; {@code MessageWriter} and its
  * {@code FileReader}, the configuration, {@code LentSends}, {@code Registrations}, {@code LendingHandle} and
- * {@code LentByteBuf}, which belong to a connection; the allocator, its arenas and their chunks, which do not. An
- * arena's chunks know the size class to which their pieces go back, and keep released buffers of the allocator.
+ * {@code LentByteBuf}, which belong to a connection; the allocator, its arenas and their chunks with their buffers,
+ * which do not. No class uses one above it: a chunk knows the size class to which its pieces go back as its
+ * {@code Owner}, and the registrations that it has to end as {@code Registrant}s.
  *
  * <p>Locks: {@code Registrations} holds its monitor while it takes the lock of its stream, or a chunk's. So a stream
  * must not hold its lock when it calls back. The monitor of a size class is never held together with any of these.

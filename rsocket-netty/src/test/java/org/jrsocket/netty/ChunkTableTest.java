@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 
 class ChunkTableTest {
 
-    private final ChunkTable table = new ChunkTable();
+    private final ChunkTable<Chunk> table = new ChunkTable<>();
     private final List<Chunk> chunks = new ArrayList<>();
 
     private Chunk chunk() {

@@ -156,7 +156,7 @@ class RdmaByteBufAllocatorTest {
     void shouldKeepNoMoreAfterAPeakOfBuffersOfAllSizes() {
         List<ByteBuf> held = new ArrayList<>();
         Set<Chunk> chunks = new HashSet<>();
-        for (int size = Arena.LEAST_LENDABLE; size <= 2 << 20; size *= 2) {
+        for (int size = Chunk.LEAST_LENDABLE; size <= 2 << 20; size *= 2) {
             for (int bytes = 0; bytes < 12 << 20; bytes += size) {
                 held.add(allocator.directBuffer(size));
                 chunks.add(chunkOf(held.get(held.size() - 1)));
@@ -255,7 +255,9 @@ class RdmaByteBufAllocatorTest {
     @ParameterizedTest
     @ValueSource(ints = {1024, 4 * 1024 * 1024})
     void shouldKeepNoPieceOfABufferThatCannotBeMade(int bytes) {
-        Arena arena = new Arena();
+        Arena arena = new Arena(later -> {
+            throw new AssertionError();
+        });
         assertThrows(IllegalArgumentException.class, () -> arena.buffer(allocator, bytes, bytes - 1));
         arena.keepNothing();
         assertEquals(0, arena.held());
