@@ -23,7 +23,19 @@ class ClassCirclesTest {
     private Path folder;
 
     @ParameterizedTest
-    @ValueSource(strings = {"wire", "os", "verbs", "verbs.disni", "stream", "net"})
+    @ValueSource(
+            strings = {
+                "wire",
+                "os",
+                "jfr",
+                "verbs",
+                "verbs.disni",
+                "verbs.rdmacore",
+                "protocol",
+                "stream",
+                "connect",
+                "net"
+            })
     void shouldHaveNoneInTheCore(String packageName) throws Exception {
         Path compiled = Path.of(RdmaStream.class
                 .getProtectionDomain()
@@ -35,7 +47,7 @@ class ClassCirclesTest {
 
     /** These modules are compiled after the tests of the core, so that only what their sources name is looked at. */
     @ParameterizedTest
-    @CsvSource("rsocket-nio, perf")
+    @CsvSource({"rsocket-nio, perf", "rsocket-netty, netty"})
     void shouldHaveNoneAbove(String module, String packageName) throws Exception {
         assertNone(ClassCircles.among(sources(module), null, packageName));
     }
