@@ -4,10 +4,10 @@
  */
 package org.jrsocket.connect;
 
-import java.net.InetAddress;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.jrsocket.connect.GidTables.Local;
 
 /**
  * The addresses of those RDMA devices of this host whose ports are up, read at most once a second ({@link Refreshed},
@@ -16,9 +16,6 @@ import java.util.function.LongSupplier;
 final class Adapters {
 
     static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(1);
-
-    /** An address from which connections may leave through a device, and the network that it is on. */
-    record Local(String device, InetAddress address, LocalNetworks.Prefix network) {}
 
     private final Refreshed<Local> locals;
 

@@ -19,7 +19,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
-import org.jrsocket.connect.Adapters.Local;
 import org.jrsocket.connect.LocalNetworks.Prefix;
 import org.jrsocket.os.Sysfs;
 
@@ -33,9 +32,12 @@ import org.jrsocket.os.Sysfs;
  *
  * <p>Safe for use by many threads.
  */
-final class GidTables implements Refreshed.Source<Local> {
+final class GidTables implements Refreshed.Source<GidTables.Local> {
 
     static final long SEARCH_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+    /** An address from which connections may leave through a device, and the network that it is on. */
+    record Local(String device, InetAddress address, Prefix network) {}
 
     /** Reads the addresses of this host and the lengths of their prefixes, by interface. */
     interface Interfaces {

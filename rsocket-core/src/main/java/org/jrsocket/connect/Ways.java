@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jrsocket.connect.Adapters.Local;
+import org.jrsocket.connect.GidTables.Local;
 import org.jrsocket.stream.PendingConnect.Answer;
 
 /**
