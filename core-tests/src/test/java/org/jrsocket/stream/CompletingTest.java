@@ -117,7 +117,12 @@ class CompletingTest extends SlowDeviceTests {
         CmListener listener = (CmListener) listenThere();
         PendingConnect pending = connectUntilItHangs(listener);
         CountDownLatch busy = new CountDownLatch(1);
-        transport.service().execute(() -> Threads.await(busy, PATIENCE));
+        CountDownLatch held = new CountDownLatch(1);
+        transport.service().execute(() -> {
+            held.countDown();
+            Threads.await(busy, PATIENCE);
+        });
+        held.await();
         listener.close();
         RawPeer.await(() -> verbs.ids().size() == 1, () -> "the peer is still there");
         goOn.countDown();

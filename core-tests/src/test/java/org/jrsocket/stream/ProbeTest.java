@@ -125,7 +125,7 @@ class ProbeTest extends RawPeerTests {
             peers.add(peer);
             assertTrue(ConnData.parse(peer.streamBytes).hasFeature(ConnData.FEATURE_PROBE));
             assertNotNull(asked.poll(60, TimeUnit.SECONDS));
-            passTheServiceThread(); // in which the queue pair goes
+            RawPeer.await(() -> verbs.qps().size() == 1, () -> "left: " + verbs.qps()); // the peer's own
             try {
                 peer.answer(peer.connData());
             } catch (IOException e) {
