@@ -71,7 +71,7 @@ public final class ChannelAccess {
         return accepted != null
                         && !(accepted instanceof RSocketChannel)
                         && server.provider() instanceof RSelectorProvider provider
-                ? RSocketChannel.overTcp(provider, accepted)
+                ? RSocketChannel.overTcp(provider.services(), accepted)
                 : accepted;
     }
 

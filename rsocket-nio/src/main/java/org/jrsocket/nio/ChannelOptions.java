@@ -40,7 +40,7 @@ final class ChannelOptions {
             StandardSocketOptions.IP_TOS,
             0);
 
-    private final RSelectorProvider provider;
+    private final ProviderServices services;
     private volatile SocketChannel tcp; // written with this monitor held, as are all of these
     private final DeferredOptions<SocketOption<?>> kept = new DeferredOptions<>(DEFAULTS, ChannelOptions::simple);
     private final BufferSizes buffers = new BufferSizes();
@@ -49,8 +49,8 @@ final class ChannelOptions {
     private volatile int linger = -1; // seconds
 
     /** @param tcp null to open it when needed */
-    ChannelOptions(RSelectorProvider provider, SocketChannel tcp) {
-        this.provider = provider;
+    ChannelOptions(ProviderServices services, SocketChannel tcp) {
+        this.services = services;
         this.tcp = tcp;
     }
 
@@ -75,7 +75,7 @@ final class ChannelOptions {
     /** Returns the TCP channel, and opens it if there is none yet; it is closed if the channel is. */
     synchronized SocketChannel open() throws IOException {
         if (tcp == null) {
-            SocketChannel fresh = provider.openTcp(null);
+            SocketChannel fresh = services.openTcp(null);
             try {
                 if (closed) {
                     fresh.close();
@@ -109,7 +109,7 @@ final class ChannelOptions {
     }
 
     Set<SocketOption<?>> supported() {
-        return tcp != null ? tcp.supportedOptions() : provider.clientDefaults().options();
+        return tcp != null ? tcp.supportedOptions() : services.clientDefaults().options();
     }
 
     /** @param stream null if not connected over RDMA */
@@ -180,7 +180,7 @@ final class ChannelOptions {
 
     /** Returns the configuration for a connection over RDMA. */
     synchronized StreamConfig streamConfig() throws IOException {
-        return buffers.streamConfig(provider.context().settings())
+        return buffers.streamConfig(services.context().settings())
                 .withTypeOfService(tcp().getOption(StandardSocketOptions.IP_TOS));
     }
 
@@ -209,14 +209,14 @@ final class ChannelOptions {
 
     /** Called with this monitor held. */
     private int keepIdle() throws IOException {
-        int otherwise = provider.clientDefaults().keepIdle();
+        int otherwise = services.clientDefaults().keepIdle();
         return KeepAliveOption.idleSeconds(supported(), name -> {
             Object value = kept.get(name);
             return value != null ? value : otherwise;
         });
     }
 
-    static int keepIdle(SocketChannel tcp) throws IOException {
+    private static int keepIdle(SocketChannel tcp) throws IOException {
         return KeepAliveOption.idleSeconds(tcp.supportedOptions(), tcp::getOption);
     }
 }

@@ -7,9 +7,11 @@ package org.jrsocket.nio;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.Inet4Address;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ProtocolFamily;
 import java.net.SocketAddress;
+import java.net.StandardProtocolFamily;
 import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
@@ -38,7 +40,7 @@ final class Connecting {
     private final RSocketChannel channel;
     private final ChannelTransport transport;
     private final ChannelIo io;
-    private final RSelectorProvider provider;
+    private final ProviderServices services;
     private final ProtocolFamily family; // null for the JDK's default
 
     private volatile OutgoingConnection connectingTcp; // an attempt without RDMA, until it is connected
@@ -48,12 +50,12 @@ final class Connecting {
             RSocketChannel channel,
             ChannelTransport transport,
             ChannelIo io,
-            RSelectorProvider provider,
+            ProviderServices services,
             ProtocolFamily family) {
         this.channel = channel;
         this.transport = transport;
         this.io = io;
-        this.provider = provider;
+        this.services = services;
         this.family = family;
     }
 
@@ -101,7 +103,7 @@ final class Connecting {
      */
     private long ownersLimit(InetSocketAddress target) {
         long limit = limitNanos;
-        return limit == 0 || provider.context().policy(Rules.Action.CONNECT, target) == Policy.RDMA ? 0 : limit;
+        return limit == 0 || services.context().policy(Rules.Action.CONNECT, target) == Policy.RDMA ? 0 : limit;
     }
 
     /** Connects for the socket adaptor: blocking, with a time limit; 0 means none. */
@@ -141,9 +143,17 @@ final class Connecting {
         if (internet.isUnresolved()) {
             throw new UnresolvedAddressException();
         }
-        if (!RSelectorProvider.fits(family, internet.getAddress())) {
+        if (!fits(family, internet.getAddress())) {
             throw new UnsupportedAddressTypeException();
         }
+    }
+
+    /**
+     * Returns whether an RDMA connection of a channel of this family can have the address; if not, the JDK reports what
+     * is wrong with it.
+     */
+    private static boolean fits(ProtocolFamily family, InetAddress address) {
+        return address instanceof Inet4Address || family != StandardProtocolFamily.INET && JdkChannels.isIpv6();
     }
 
     /** Returns the address to try over RDMA; null if the JDK's channel is to connect, or to report what is wrong. */
@@ -186,7 +196,7 @@ final class Connecting {
     /** @param nanos the caller's time limit, 0 for none */
     private OutgoingConnection connection(InetSocketAddress target, long nanos, InnerTcp inner) throws IOException {
         try {
-            OutgoingConnection made = provider.context()
+            OutgoingConnection made = services.context()
                     .connector()
                     .connect(
                             (InetSocketAddress) tcp().getLocalAddress(),

@@ -39,31 +39,31 @@ final class RSelector extends AbstractSelector {
     private boolean inFind; // the same; the selection still needs what a close frees
     private boolean closedInFind; // by the selecting thread itself
 
-    RSelector(RSelectorProvider provider, AbstractSelector jdk) {
-        this(provider, jdk, provider.context().settings().streamConfig().spinNanos());
+    RSelector(ProviderServices services, AbstractSelector jdk) {
+        this(services, jdk, services.context().settings().streamConfig().spinNanos());
     }
 
-    RSelector(RSelectorProvider provider, AbstractSelector jdk, long spinNanos) {
-        this(provider, jdk, spinNanos, new HashSet<>(), 0);
+    RSelector(ProviderServices services, AbstractSelector jdk, long spinNanos) {
+        this(services, jdk, spinNanos, new HashSet<>(), 0);
     }
 
     /** Creates a selector for one thread, which selects again and again, and alone touches the selected keys. */
-    static RSelector forEventLoop(RSelectorProvider provider, AbstractSelector jdk, long lookAfterNanos) {
-        long spinNanos = provider.context().settings().streamConfig().spinNanos();
-        return new RSelector(provider, jdk, spinNanos, new SelectedKeys(), lookAfterNanos);
+    static RSelector forEventLoop(ProviderServices services, AbstractSelector jdk, long lookAfterNanos) {
+        long spinNanos = services.context().settings().streamConfig().spinNanos();
+        return new RSelector(services, jdk, spinNanos, new SelectedKeys(), lookAfterNanos);
     }
 
     private RSelector(
-            RSelectorProvider provider,
+            ProviderServices services,
             AbstractSelector jdk,
             long spinNanos,
             Set<SelectionKey> selected,
             long lookAfterNanos) {
-        super(provider);
+        super(services.provider());
         this.jdk = jdk;
         this.selected = selected;
         this.publicSelected = new UngrowableSet<>(selected);
-        this.selection = new Selection(this, provider, jdk, spinNanos, lookAfterNanos);
+        this.selection = new Selection(this, services, jdk, spinNanos, lookAfterNanos);
     }
 
     void ensureOpen() {

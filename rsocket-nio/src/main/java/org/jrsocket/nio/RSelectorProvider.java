@@ -5,10 +5,7 @@
 package org.jrsocket.nio;
 
 import java.io.IOException;
-import java.net.Inet4Address;
-import java.net.InetAddress;
 import java.net.ProtocolFamily;
-import java.net.SocketOption;
 import java.net.StandardProtocolFamily;
 import java.nio.channels.Channel;
 import java.nio.channels.DatagramChannel;
@@ -18,7 +15,6 @@ import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.AbstractSelector;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jrsocket.connect.ConfigurationException;
 import org.jrsocket.connect.Policy;
@@ -57,7 +53,7 @@ public final class RSelectorProvider extends SelectorProvider {
     private final SelectorProvider jdk;
     private final TransportContext context;
     private final TransportHolder holder;
-    private volatile ClientDefaults clientDefaults;
+    private final ProviderServices services;
     /** Whether a JDK selector was handed out, which takes no channel of ours: only TCP is used from then on. */
     private volatile boolean plainSelectors;
 
@@ -81,6 +77,7 @@ public final class RSelectorProvider extends SelectorProvider {
         this.jdk = JdkChannels.defaultProvider();
         this.context = context;
         this.holder = holder;
+        this.services = new ProviderServices(this, jdk, context, holder);
     }
 
     private static synchronized Shared shared() {
@@ -177,7 +174,7 @@ public final class RSelectorProvider extends SelectorProvider {
     @Override
     public SocketChannel openSocketChannel() throws IOException {
         SocketChannel tcp = jdk.openSocketChannel();
-        return isRdmaUsable() ? new RSocketChannel(this, tcp, null) : tcp;
+        return isRdmaUsable() ? new RSocketChannel(services, tcp, null) : tcp;
     }
 
     /**
@@ -188,7 +185,7 @@ public final class RSelectorProvider extends SelectorProvider {
     public SocketChannel openSocketChannel(ProtocolFamily family) throws IOException {
         if (isInternet(family)) {
             SocketChannel tcp = jdk.openSocketChannel(family);
-            return isRdmaUsable() ? new RSocketChannel(this, tcp, family) : tcp;
+            return isRdmaUsable() ? new RSocketChannel(services, tcp, family) : tcp;
         }
         return isUnix(family) && isRdmaUsable() ? JdkChannels.openSocket(this, family) : jdk.openSocketChannel(family);
     }
@@ -199,17 +196,14 @@ public final class RSelectorProvider extends SelectorProvider {
     }
 
     private ServerSocketChannel server(ProtocolFamily family) throws IOException {
-        ServerSocketChannel tcp = openTcpServer(family);
-        if (clientDefaults == null) {
-            // here, where the caller can be told of a lack of descriptors
-            try (SocketChannel client = jdk.openSocketChannel()) {
-                clientDefaults = new ClientDefaults(client.supportedOptions(), ChannelOptions.keepIdle(client));
-            } catch (IOException e) {
-                tcp.close();
-                throw e;
-            }
+        ServerSocketChannel tcp = services.openTcpServer(family);
+        try {
+            services.findClientDefaults(); // here, where the caller can be told of a lack of descriptors
+        } catch (IOException e) {
+            tcp.close();
+            throw e;
         }
-        return new RServerSocketChannel(this, tcp, family);
+        return new RServerSocketChannel(services, tcp, family);
     }
 
     @Override
@@ -239,7 +233,9 @@ public final class RSelectorProvider extends SelectorProvider {
         boolean ours = isRdmaUsable();
         AbstractSelector inner = jdk.openSelector();
         if (ours) {
-            return eventLoop ? RSelector.forEventLoop(this, inner, Selection.YIELD_NANOS) : new RSelector(this, inner);
+            return eventLoop
+                    ? RSelector.forEventLoop(services, inner, Selection.YIELD_NANOS)
+                    : new RSelector(services, inner);
         }
         plainSelectors = true; // not if there was no descriptor for it: RDMA may lack nothing else
         return inner;
@@ -315,40 +311,7 @@ public final class RSelectorProvider extends SelectorProvider {
         }
     }
 
-    TransportContext context() {
-        return context;
-    }
-
-    TransportHolder holder() {
-        return holder;
-    }
-
-    SocketChannel openTcp(ProtocolFamily family) throws IOException {
-        return family == null ? jdk.openSocketChannel() : jdk.openSocketChannel(family);
-    }
-
-    /** Opens a server channel of the JDK's, whose accepted channels are this provider's as an application sees it. */
-    ServerSocketChannel openTcpServer(ProtocolFamily family) throws IOException {
-        return JdkChannels.openServer(this, family);
-    }
-
-    /**
-     * The defaults of a client channel of the JDK's.
-     *
-     * @param keepIdle seconds until the first keep-alive probe
-     */
-    record ClientDefaults(Set<SocketOption<?>> options, int keepIdle) {}
-
-    /** Returns the client defaults. For accepted channels: opening their server channel has set the defaults. */
-    ClientDefaults clientDefaults() {
-        return clientDefaults;
-    }
-
-    /**
-     * Returns whether an RDMA connection of a channel of this family can have the address; if not, the JDK reports what
-     * is wrong with it.
-     */
-    static boolean fits(ProtocolFamily family, InetAddress address) {
-        return address instanceof Inet4Address || family != StandardProtocolFamily.INET && JdkChannels.isIpv6();
+    ProviderServices services() {
+        return services;
     }
 }

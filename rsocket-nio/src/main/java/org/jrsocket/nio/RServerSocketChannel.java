@@ -42,7 +42,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     /** Whether a blocking accept without a time limit checks for a close before it waits, as in later JDKs. */
     private static final boolean LOOKS_FIRST = JdkVersion.AT_LEAST_24;
 
-    private final RSelectorProvider provider;
+    private final ProviderServices services;
     private final ReentrantLock acceptLock = new ReentrantLock();
 
     private final Object stateLock = new Object();
@@ -54,10 +54,10 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     private ServerSocket socket;
     private final Accepting accepting = new Accepting();
 
-    RServerSocketChannel(RSelectorProvider provider, ServerSocketChannel tcp, ProtocolFamily family) {
-        super(provider);
-        this.provider = provider;
-        this.port = new ServerPort(provider, tcp, family, stateLock, keys);
+    RServerSocketChannel(ProviderServices services, ServerSocketChannel tcp, ProtocolFamily family) {
+        super(services.provider());
+        this.services = services;
+        this.port = new ServerPort(services, tcp, family, stateLock, keys);
     }
 
     private void ensureOpen() throws ClosedChannelException {
@@ -103,7 +103,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
     }
 
     private StreamConfig config() {
-        return buffers.streamConfig(provider.context().settings());
+        return buffers.streamConfig(services.context().settings());
     }
 
     /**
@@ -243,7 +243,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
         @Override
         public SocketChannel takeTcp() throws IOException {
             SocketChannel accepted = port.refusesTcp() ? null : port.tcp().accept();
-            return accepted == null ? null : RSocketChannel.accepted(provider, accepted);
+            return accepted == null ? null : RSocketChannel.accepted(services, accepted);
         }
 
         @Override
@@ -254,7 +254,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RdmaSele
                 stream.close(); // and not reset, as with TCP
                 throw e;
             }
-            return RSocketChannel.overRdma(provider, stream, inherited.values());
+            return RSocketChannel.overRdma(services, stream, inherited.values());
         }
     }
 

@@ -46,33 +46,33 @@ final class RSocketChannel extends SocketChannel implements RdmaSelectable {
      * @param tcp null for a channel that is about to get a stream
      * @param family null for the JDK's default
      */
-    RSocketChannel(RSelectorProvider provider, SocketChannel tcp, ProtocolFamily family) {
-        super(provider);
-        options = new ChannelOptions(provider, tcp);
+    RSocketChannel(ProviderServices services, SocketChannel tcp, ProtocolFamily family) {
+        super(services.provider());
+        options = new ChannelOptions(services, tcp);
         transport = new ChannelTransport(options);
         io = new ChannelIo(this, transport);
-        connecting = new Connecting(this, transport, io, provider, family);
+        connecting = new Connecting(this, transport, io, services, family);
     }
 
     /**
      * Returns what a server that listens on both hands out for a connection accepted over TCP: the JDK's channel, to
      * which the kernel can copy files (sendfile), or one of ours, which records its close, if that is recorded.
      */
-    static SocketChannel accepted(RSelectorProvider provider, SocketChannel tcp) {
+    static SocketChannel accepted(ProviderServices services, SocketChannel tcp) {
         TcpConnection record = TcpConnection.accepted(
-                provider.context().counts(), () -> (InetSocketAddress) tcp.getLocalAddress(), () ->
+                services.context().counts(), () -> (InetSocketAddress) tcp.getLocalAddress(), () ->
                         (InetSocketAddress) tcp.getRemoteAddress());
         if (record == null) {
             return tcp;
         }
-        RSocketChannel channel = overTcp(provider, tcp);
+        RSocketChannel channel = overTcp(services, tcp);
         channel.transport.record(record);
         return channel;
     }
 
     /** Creates a channel for a connection accepted over TCP. */
-    static RSocketChannel overTcp(RSelectorProvider provider, SocketChannel tcp) {
-        RSocketChannel channel = new RSocketChannel(provider, tcp, null);
+    static RSocketChannel overTcp(ProviderServices services, SocketChannel tcp) {
+        RSocketChannel channel = new RSocketChannel(services, tcp, null);
         channel.transport.becomeTcp();
         return channel;
     }
@@ -83,8 +83,8 @@ final class RSocketChannel extends SocketChannel implements RdmaSelectable {
      * @param inherited the options that were set on the listener
      */
     static RSocketChannel overRdma(
-            RSelectorProvider provider, RdmaStream stream, Map<SocketOption<?>, Object> inherited) {
-        RSocketChannel channel = new RSocketChannel(provider, null, null);
+            ProviderServices services, RdmaStream stream, Map<SocketOption<?>, Object> inherited) {
+        RSocketChannel channel = new RSocketChannel(services, null, null);
         channel.options.inherit(inherited);
         channel.transport.accepted(stream);
         return channel;

@@ -18,16 +18,16 @@ import org.jrsocket.connect.TcpPort;
  */
 final class ReservedPort implements TcpPort {
 
-    private final RSelectorProvider provider;
+    private final ProviderServices services;
     private final ProtocolFamily family; // null for the JDK's default
     private final SocketAddress wanted; // null for any
     private final boolean shared;
     private volatile SocketChannel socket; // written under the owner's lock
 
     /** @param shared whether other sockets that allow it too may be bound to the port ({@code SO_REUSEPORT}) */
-    ReservedPort(RSelectorProvider provider, ProtocolFamily family, SocketAddress wanted, boolean shared)
+    ReservedPort(ProviderServices services, ProtocolFamily family, SocketAddress wanted, boolean shared)
             throws IOException {
-        this.provider = provider;
+        this.services = services;
         this.family = family;
         this.wanted = wanted;
         this.shared = shared;
@@ -35,7 +35,7 @@ final class ReservedPort implements TcpPort {
     }
 
     private SocketChannel bind() throws IOException {
-        SocketChannel fresh = provider.openTcp(family);
+        SocketChannel fresh = services.openTcp(family);
         try {
             fresh.setOption(StandardSocketOptions.SO_REUSEADDR, true);
             if (shared) {

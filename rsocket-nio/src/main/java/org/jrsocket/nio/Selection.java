@@ -53,7 +53,7 @@ final class Selection {
     static final long YIELD_NANOS = 50_000;
 
     private final RSelector selector;
-    private final RSelectorProvider provider;
+    private final ProviderServices services;
     private final AbstractSelector jdk;
     private final UpdateQueue queue = new UpdateQueue();
     private final SelectorEpollSet descriptors;
@@ -72,9 +72,9 @@ final class Selection {
     private long looks; // only those that were system calls
 
     Selection(
-            RSelector selector, RSelectorProvider provider, AbstractSelector jdk, long spinNanos, long lookAfterNanos) {
+            RSelector selector, ProviderServices services, AbstractSelector jdk, long spinNanos, long lookAfterNanos) {
         this.selector = selector;
-        this.provider = provider;
+        this.services = services;
         this.jdk = jdk;
         this.descriptors = new SelectorEpollSet(JdkChannels.epollDescriptor(jdk));
         this.budget = new SpinBudget(spinNanos);
@@ -326,7 +326,7 @@ final class Selection {
     private void watchStreams() throws IOException {
         RdmaTransport transport;
         try {
-            transport = provider.holder().transport();
+            transport = services.holder().transport();
         } catch (VerbsUnavailableException e) {
             return; // RDMA has ended, and these streams with it: nothing comes on their descriptors
         }

@@ -26,7 +26,7 @@ import org.jrsocket.stream.StreamConfig;
  */
 final class ServerPort {
 
-    private final RSelectorProvider provider;
+    private final ProviderServices services;
     private final ProtocolFamily family; // null for the JDK's default
     private final Object stateLock; // the server channel's, like the keys
     private final ChannelKeys keys;
@@ -34,12 +34,12 @@ final class ServerPort {
     private volatile ReservedPort kept; // set where the policy excludes TCP; tcp is unbound then
 
     ServerPort(
-            RSelectorProvider provider,
+            ProviderServices services,
             ServerSocketChannel tcp,
             ProtocolFamily family,
             Object stateLock,
             ChannelKeys keys) {
-        this.provider = provider;
+        this.services = services;
         this.tcp = tcp;
         this.family = family;
         this.stateLock = stateLock;
@@ -102,7 +102,7 @@ final class ServerPort {
             }
         }
         tcp.bind(wanted, backlog);
-        return DualListener.open(provider.context(), new BoundPort(wanted, backlog), rdmaBacklog, config);
+        return DualListener.open(services.context(), new BoundPort(wanted, backlog), rdmaBacklog, config);
     }
 
     /**
@@ -112,10 +112,10 @@ final class ServerPort {
      * @return null if the policy allows TCP
      */
     private DualListener openRdmaAlone(SocketAddress wanted, int backlog, StreamConfig config) throws IOException {
-        ReservedPort port = new ReservedPort(provider, family, wanted, false);
+        ReservedPort port = new ReservedPort(services, family, wanted, false);
         try {
             DualListener opened =
-                    isRdmaAlone(port.address()) ? DualListener.open(provider.context(), port, backlog, config) : null;
+                    isRdmaAlone(port.address()) ? DualListener.open(services.context(), port, backlog, config) : null;
             if (opened != null && !opened.isRdmaAlone()) {
                 opened.close(); // there is no such rule for the free port that was found
                 opened = null;
@@ -138,13 +138,13 @@ final class ServerPort {
      * @return null if no port was asked for, or only TCP is to listen there, or TCP has to report what is wrong
      */
     private ReservedPort reserve(InetSocketAddress wanted) {
-        if (wanted.getPort() == 0 || provider.context().policy(Rules.Action.BIND, wanted) == Policy.TCP) {
+        if (wanted.getPort() == 0 || services.context().policy(Rules.Action.BIND, wanted) == Policy.TCP) {
             return null;
         }
         try {
             // without this option, no other socket may be bound to the port
             return tcp.getOption(StandardSocketOptions.SO_REUSEADDR)
-                    ? new ReservedPort(provider, family, wanted, isShared())
+                    ? new ReservedPort(services, family, wanted, isShared())
                     : null;
         } catch (IOException | RuntimeException e) {
             return null;
@@ -158,7 +158,7 @@ final class ServerPort {
         DualListener opened = null;
         boolean listening = false;
         try {
-            opened = DualListener.open(provider.context(), reserved, rdmaBacklog, config);
+            opened = DualListener.open(services.context(), reserved, rdmaBacklog, config);
             tcp.bind(wanted, backlog);
             reserved.close();
             listening = true;
@@ -175,11 +175,11 @@ final class ServerPort {
 
     /** Returns whether the policy may exclude TCP: for a port that is yet to be chosen, some rule may do so. */
     private boolean mayBeRdmaAlone(InetSocketAddress local) {
-        return local.getPort() == 0 ? provider.context().mayUse(Policy.RDMA) : isRdmaAlone(local);
+        return local.getPort() == 0 ? services.context().mayUse(Policy.RDMA) : isRdmaAlone(local);
     }
 
     private boolean isRdmaAlone(InetSocketAddress local) {
-        return provider.context().policy(Rules.Action.BIND, local) == Policy.RDMA;
+        return services.context().policy(Rules.Action.BIND, local) == Policy.RDMA;
     }
 
     private boolean isShared() throws IOException {
@@ -222,7 +222,7 @@ final class ServerPort {
     void refuseTcp() throws IOException {
         InetSocketAddress local = (InetSocketAddress) tcp.getLocalAddress();
         replaceTcp(fresh -> {});
-        kept = new ReservedPort(provider, family, local, false);
+        kept = new ReservedPort(services, family, local, false);
     }
 
     private interface Setup {
@@ -236,7 +236,7 @@ final class ServerPort {
     private void replaceTcp(Setup setup) throws IOException {
         assert Thread.holdsLock(stateLock);
         ServerSocketChannel last = tcp;
-        ServerSocketChannel fresh = provider.openTcpServer(family);
+        ServerSocketChannel fresh = services.openTcpServer(family);
         try {
             for (SocketOption<?> option : last.supportedOptions()) {
                 copyOption(option, last, fresh);

@@ -120,7 +120,7 @@ class ClosedTransportTest extends NioSuite {
                 .newInstance();
         Pair p = pair();
         assertNotNull(ChannelAccess.streamOf(p.server()));
-        try (Selector selector = new RSelector(ours, polling.openSelector())) {
+        try (Selector selector = new RSelector(ours.services(), polling.openSelector())) {
             SelectionKey key = nonBlocking(p.server()).register(selector, 0);
             assertEquals(0, selector.select(1));
             holder.close();

@@ -74,6 +74,7 @@ class ConnectRaceTest extends LoopbackChannelTests {
     void shouldNotTakeAConnectionThatIsGoneForOneThatFailed() throws Exception {
         InetSocketAddress server = (InetSocketAddress) listening().getLocalAddress();
         OutgoingConnection connect = ((RSelectorProvider) kind.provider())
+                .services()
                 .context()
                 .connector()
                 .connect(null, server, StreamConfig.DEFAULT, 0, new NoTcp());

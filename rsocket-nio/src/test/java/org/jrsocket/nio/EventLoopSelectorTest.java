@@ -61,9 +61,9 @@ class EventLoopSelectorTest extends SelectionFairnessSuite {
 
     /** That looks once, if its keys are always busy. */
     private RSelector patient() throws IOException {
-        RSelectorProvider provider = (RSelectorProvider) kind.provider();
+        ProviderServices services = ((RSelectorProvider) kind.provider()).services();
         return closing(RSelector.forEventLoop(
-                provider, JdkChannels.defaultProvider().openSelector(), TimeUnit.HOURS.toNanos(1)));
+                services, JdkChannels.defaultProvider().openSelector(), TimeUnit.HOURS.toNanos(1)));
     }
 
     @Test

@@ -93,7 +93,7 @@ class FailingSelectionTest extends LoopbackChannelTests {
     @Test
     void shouldEndCancelledKeysLaterIfTheJdksSelectorFails() throws IOException {
         SelectorRaceTest.EventfulSelector jdk = new SelectorRaceTest.EventfulSelector(JdkChannels.defaultProvider());
-        RSelector selector = closing(new RSelector((RSelectorProvider) kind.provider(), jdk, 0));
+        RSelector selector = closing(new RSelector(((RSelectorProvider) kind.provider()).services(), jdk, 0));
         ScriptedChannel channel = registered(selector, 1).get(0);
         selector.selection().innerInterest(0, 0); // as a key in there that is cancelled
         channel.keyFor(selector).cancel();

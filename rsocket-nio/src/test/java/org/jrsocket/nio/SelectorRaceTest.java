@@ -166,7 +166,7 @@ class SelectorRaceTest extends LoopbackChannelTests {
     @Test
     void shouldHaveTheJdksSelectorTakeOverWhatHasChangedWhileItWasAsked() throws IOException {
         EventfulSelector jdk = new EventfulSelector(JdkChannels.defaultProvider());
-        RSelector selector = closing(new RSelector((RSelectorProvider) kind.provider(), jdk, 0));
+        RSelector selector = closing(new RSelector(((RSelectorProvider) kind.provider()).services(), jdk, 0));
         Selection selection = selector.selection();
         List<String> asked = new ArrayList<>();
         jdk.event = () -> {
@@ -204,7 +204,7 @@ class SelectorRaceTest extends LoopbackChannelTests {
     @Test
     void shouldReportAgainWhatItFoundWhenItWasAboutToSleep() throws IOException {
         EventfulSelector jdk = new EventfulSelector(JdkChannels.defaultProvider());
-        RSelector selector = closing(new RSelector((RSelectorProvider) kind.provider(), jdk, 0));
+        RSelector selector = closing(new RSelector(((RSelectorProvider) kind.provider()).services(), jdk, 0));
         selector.selection().innerInterest(0, SelectionKey.OP_READ); // so that it asks the JDK's in each selection
         Pair p = nonBlockingPair();
         SelectionKey key = p.client().register(selector, SelectionKey.OP_READ);

@@ -33,10 +33,10 @@ class ServerPortTest extends LoopbackChannelTests {
     private final ChannelKeys keys = new ChannelKeys();
 
     private void changesItsPort(boolean blocking) throws IOException {
-        RSelectorProvider provider = (RSelectorProvider) kind.provider();
-        ServerSocketChannel first = closing(provider.openTcpServer(null)).bind(anyPort());
+        ProviderServices services = ((RSelectorProvider) kind.provider()).services();
+        ServerSocketChannel first = closing(services.openTcpServer(null)).bind(anyPort());
         first.configureBlocking(blocking);
-        ServerPort port = new ServerPort(provider, first, null, lock, keys);
+        ServerPort port = new ServerPort(services, first, null, lock, keys);
         TcpPort bound = port.new BoundPort(anyPort(), 1);
         synchronized (lock) {
             bound.change();
@@ -69,15 +69,15 @@ class ServerPortTest extends LoopbackChannelTests {
     /** Those of a server that comes back wait for its port, and would use TCP for as long as they are connected. */
     @Test
     void shouldLetNoClientFindTcpBeforeRdma() throws Exception {
-        RSelectorProvider provider = (RSelectorProvider) kind.provider();
+        ProviderServices services = ((RSelectorProvider) kind.provider()).services();
         InetSocketAddress free = deadPort();
         List<SocketChannel> clients = new ArrayList<>();
-        ServerSocketChannel tcp = new BindingChannel(provider.openTcpServer(null), () -> {
+        ServerSocketChannel tcp = new BindingChannel(services.openTcpServer(null), () -> {
             SocketChannel client = open();
             client.connect(free);
             clients.add(client);
         });
-        ServerPort port = new ServerPort(provider, closing(tcp), null, lock, keys);
+        ServerPort port = new ServerPort(services, closing(tcp), null, lock, keys);
         synchronized (lock) {
             DualListener opened = port.bind(free, 1, 1, StreamConfig.DEFAULT);
             closing(opened::close);
@@ -91,12 +91,12 @@ class ServerPortTest extends LoopbackChannelTests {
     /** What listens over RDMA by then is nobody's. */
     @Test
     void shouldStopListeningOverRdmaWhereTcpCannotListen() throws Exception {
-        RSelectorProvider provider = (RSelectorProvider) kind.provider();
+        ProviderServices services = ((RSelectorProvider) kind.provider()).services();
         InetSocketAddress free = deadPort();
-        ServerSocketChannel tcp = new BindingChannel(provider.openTcpServer(null), () -> {
+        ServerSocketChannel tcp = new BindingChannel(services.openTcpServer(null), () -> {
             throw new BindException("somebody was faster");
         });
-        ServerPort port = new ServerPort(provider, closing(tcp), null, lock, keys);
+        ServerPort port = new ServerPort(services, closing(tcp), null, lock, keys);
         synchronized (lock) {
             assertEquals(
                     "somebody was faster",
@@ -111,15 +111,15 @@ class ServerPortTest extends LoopbackChannelTests {
     /** Whatever goes wrong once both listen. */
     @Test
     void shouldStopListeningOverRdmaWhereTheTcpChannelCannotBeSetUp() throws Exception {
-        RSelectorProvider provider = (RSelectorProvider) kind.provider();
+        ProviderServices services = ((RSelectorProvider) kind.provider()).services();
         InetSocketAddress free = deadPort();
-        ServerSocketChannel tcp = new BindingChannel(provider.openTcpServer(null), () -> {}) {
+        ServerSocketChannel tcp = new BindingChannel(services.openTcpServer(null), () -> {}) {
             @Override
             protected void implConfigureBlocking(boolean block) {
                 throw new IllegalStateException("says a test");
             }
         };
-        ServerSocketChannel server = closing(new RServerSocketChannel(provider, tcp, null));
+        ServerSocketChannel server = closing(new RServerSocketChannel(services, tcp, null));
         assertThrows(IllegalStateException.class, () -> server.bind(free));
         assertFalse(server.isOpen());
         assertThrows(ConnectException.class, () -> open().connect(free));

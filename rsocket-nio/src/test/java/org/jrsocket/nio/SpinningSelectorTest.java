@@ -27,7 +27,8 @@ class SpinningSelectorTest extends LoopbackChannelTests {
 
     private Selector spinning() throws IOException {
         RSelectorProvider provider = (RSelectorProvider) kind.provider();
-        return closing(new RSelector(provider, JdkChannels.defaultProvider().openSelector(), FOR_EVER));
+        return closing(
+                new RSelector(provider.services(), JdkChannels.defaultProvider().openSelector(), FOR_EVER));
     }
 
     /** A key that was active a moment ago, which is what makes a selector poll. */

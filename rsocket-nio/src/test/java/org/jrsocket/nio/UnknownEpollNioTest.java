@@ -31,7 +31,7 @@ class UnknownEpollNioTest {
         kind = new NioKind.OverLoopback("policy=auto,memory.rejected=0", Rules.NONE) {
             @Override
             Selector openSelector() throws IOException {
-                return new RSelector((RSelectorProvider) provider(), polling.openSelector());
+                return new RSelector(((RSelectorProvider) provider()).services(), polling.openSelector());
             }
 
             @Override
