@@ -57,7 +57,7 @@ final class ChannelKeys {
         };
     }
 
-    /** Tells the keys except {@code one} what {@link RdmaSelectable#eventsTaken} says. Allocates nothing. */
+    /** Tells all keys but {@code one} what {@link RSelectionKey.RdmaSelectable#eventsTaken} says. Allocates nothing. */
     void eventsTaken(RSelectionKey one) {
         List<RSelectionKey> now = all;
         for (int i = 0; i < now.size(); i++) {

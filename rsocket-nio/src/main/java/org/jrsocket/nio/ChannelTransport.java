@@ -180,7 +180,7 @@ final class ChannelTransport {
         options.apply(connected);
         connected.observe(keys.progress()::run);
         for (RSelectionKey key : keys.all()) {
-            key.selection().watch(key, connected);
+            key.watch(connected);
         }
     }
 
@@ -254,7 +254,7 @@ final class ChannelTransport {
     synchronized void join(RSelectionKey key) {
         keys.add(key);
         if (state == State.RDMA) {
-            key.selection().watch(key, stream);
+            key.watch(stream);
         } else if (state != State.CLOSED) {
             key.watchTcp(tcp());
         }
@@ -262,7 +262,7 @@ final class ChannelTransport {
 
     synchronized void leave(RSelectionKey key) {
         // While a close still finds it here: after that the descriptor may have been reused.
-        key.selection().unwatch(key);
+        key.unwatch();
         keys.remove(key);
     }
 

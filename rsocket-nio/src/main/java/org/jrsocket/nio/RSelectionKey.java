@@ -16,12 +16,69 @@ import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.StreamObserver;
 
 /**
- * The key of one channel in one {@link RSelector}. The channel is one of ours, or one of the JDK's, whose key in the
+ * The key of one channel in one of our selectors. The channel is one of ours, or one of the JDK's, whose key in the
  * JDK's selector then does the work. Safe for use by many threads.
  */
 final class RSelectionKey extends AbstractSelectionKey implements StreamObserver {
 
-    private final RSelector selector;
+    /** A channel of ours, as selectors see it. All methods may be called by any thread and do not block. */
+    interface RdmaSelectable {
+
+        /** Adds a key, which the channel tells from now on of its inner TCP channel, its stream and its progress. */
+        void join(RSelectionKey key);
+
+        /** Removes a key that has ended. */
+        void leave(RSelectionKey key);
+
+        /** Returns the operations of {@code interest} for which the JDK's selector is to watch the inner channel. */
+        int tcpInterest(int interest);
+
+        /**
+         * Returns the operations of {@code interest} that are ready, apart from what the JDK's selector sees.
+         *
+         * @param poll whether to make the progress that is possible without waiting
+         */
+        int readyOps(int interest, boolean poll);
+
+        /** Returns whether any of {@code interest} may be ready, as far as can be told without progress or a lock. */
+        default boolean mayBeReady(int interest) {
+            return true;
+        }
+
+        /**
+         * Tells the other keys that the selector of {@code key} has taken events of the stream: it is no longer armed,
+         * so they must look too.
+         */
+        default void eventsTaken(RSelectionKey key) {}
+
+        /** Returns the stream whose completion channel wakes a selector, or null. */
+        RdmaStream stream();
+    }
+
+    /** What watches the keys of a selector, as they see it. Any thread may call this. */
+    interface Watcher {
+
+        /** Queues a key that may be ready, or whose interest has changed. Must not block. */
+        void lookAt(RSelectionKey key);
+
+        /** Returns whether the calling thread is looking for ready keys: it sees what its polls bring by itself. */
+        boolean isLooking();
+
+        /** Watches the stream that the key's channel uses from now on. */
+        void watch(RSelectionKey key, RdmaStream stream);
+
+        /** Stops watching the key's stream, before that closes. */
+        void unwatch(RSelectionKey key);
+
+        /** Returns the JDK's selector, which watches inner channels. */
+        Selector jdk();
+
+        /** Notes that a key in the JDK's selector has another interest. */
+        void innerInterest(int before, int now);
+    }
+
+    private final Selector selector;
+    private final Watcher watcher;
     private final AbstractSelectableChannel channel;
     final RdmaSelectable member; // null for a channel of the JDK's
 
@@ -44,7 +101,7 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
     boolean wasReady;
     /** The number of consecutive selections in which a hot key was not ready. */
     int idleRounds;
-    /** The key's index in {@link SelectedKeys}; used only there. */
+    /** The key's index in the selected keys of an event loop; used only there. */
     int selectedAt = -1;
 
     /** The stream whose descriptor is in the selector's epoll set. Guarded by the selector's descriptor lock. */
@@ -52,8 +109,9 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
 
     int watchedFd = -1;
 
-    RSelectionKey(RSelector selector, AbstractSelectableChannel channel) {
+    RSelectionKey(Selector selector, Watcher watcher, AbstractSelectableChannel channel) {
         this.selector = selector;
+        this.watcher = watcher;
         this.channel = channel;
         this.member = channel instanceof RdmaSelectable m ? m : null;
     }
@@ -66,10 +124,6 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
     @Override
     public Selector selector() {
         return selector;
-    }
-
-    Selection selection() {
-        return selector.selection();
     }
 
     private void ensureValid() {
@@ -126,7 +180,9 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
     /** Called with this key's monitor held. */
     private void setInterest(int ops) {
         if (ops != interest) {
-            selector.ensureOpen();
+            if (!selector.isOpen()) {
+                throw new ClosedSelectorException();
+            }
             interest = ops;
             refresh();
         }
@@ -156,20 +212,30 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
                     } catch (CancelledKeyException | ClosedSelectorException e) {
                         // the inner one is closed; the outer one is about to be
                     }
-                    selection().innerInterest(before, ops); // last: before that, there would be nothing to take over
+                    watcher.innerInterest(before, ops); // last: before that, there would be nothing to take over
                 }
             }
         }
         if (member != null) {
-            selection().lookAt(this);
+            watcher.lookAt(this);
         }
     }
 
-    // ---- the key in the JDK's selector ----
+    // ---- what is watched for the key ----
 
     /** Sets the inner key, once. It has no interest yet. */
     synchronized void inner(SelectionKey key) {
         inner = key;
+    }
+
+    /** Has the selector watch the stream that the channel uses from now on. */
+    void watch(RdmaStream stream) {
+        watcher.watch(this, stream);
+    }
+
+    /** Ends that, before the stream closes. */
+    void unwatch() {
+        watcher.unwatch(this);
     }
 
     /**
@@ -181,7 +247,7 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
             return; // and the channel may be blocking
         }
         try {
-            inner(tcp.register(selector.jdk(), 0, this));
+            inner(tcp.register(watcher.jdk(), 0, this));
         } catch (ClosedChannelException | ClosedSelectorException e) {
             // closed inside, and soon outside: that cancels the key
         }
@@ -191,7 +257,7 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
     synchronized void cancelInner() {
         if (inner != null) {
             inner.cancel();
-            selection().innerInterest(innerInterest, 0);
+            watcher.innerInterest(innerInterest, 0);
             innerInterest = 0;
             inner = null;
         }
@@ -217,15 +283,15 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
 
     @Override
     public void onProgress() {
-        if (!selection().isLooking() && member.mayBeReady(interest)) {
-            selection().lookAt(this);
+        if (!watcher.isLooking() && member.mayBeReady(interest)) {
+            watcher.lookAt(this);
         }
     }
 
     /** Has the selector look and arm again: another selector took the stream's events, so it is no longer armed. */
     void onEventsTaken() {
         if (interest != 0) {
-            selection().lookAt(this);
+            watcher.lookAt(this);
         }
     }
 
@@ -236,7 +302,7 @@ final class RSelectionKey extends AbstractSelectionKey implements StreamObserver
         return "channel=" + channel + ", selector=" + selector + ", " + state;
     }
 
-    // ---- the selector's queue of keys to look at, see UpdateQueue ----
+    // ---- the selector's queue of keys to look at ----
 
     RSelectionKey nextInQueue;
     volatile boolean queued;

@@ -187,14 +187,11 @@ final class RSelector extends AbstractSelector {
         return count;
     }
 
-    // ---- for the keys, and for the selection ----
+    // ---- for the selection ----
 
+    /** For tests. */
     Selection selection() {
         return selection;
-    }
-
-    AbstractSelector jdk() {
-        return jdk;
     }
 
     /** Lets an interrupt wake the selecting thread from now on. */
@@ -216,10 +213,10 @@ final class RSelector extends AbstractSelector {
 
     @Override
     protected SelectionKey register(AbstractSelectableChannel channel, int ops, Object attachment) {
-        if (!(channel instanceof RdmaSelectable) && !JdkChannels.isJdkChannel(channel)) {
+        if (!(channel instanceof RSelectionKey.RdmaSelectable) && !JdkChannels.isJdkChannel(channel)) {
             throw new IllegalSelectorException();
         }
-        RSelectionKey key = new RSelectionKey(this, channel);
+        RSelectionKey key = new RSelectionKey(this, selection, channel);
         key.attach(attachment);
         synchronized (registrations) {
             ensureOpen();

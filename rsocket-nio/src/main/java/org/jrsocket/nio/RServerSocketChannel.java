@@ -34,7 +34,7 @@ import org.jrsocket.stream.StreamConfig;
  * listener on the same address and port where policy and devices allow one. Without it, the JDK's channel does
  * everything. Safe for use by many threads, like the JDK's.
  */
-final class RServerSocketChannel extends ServerSocketChannel implements RdmaSelectable {
+final class RServerSocketChannel extends ServerSocketChannel implements RSelectionKey.RdmaSelectable {
 
     /** The backlog if none is given, or one below 1; the same as in the JDK. */
     static final int DEFAULT_BACKLOG = 50;

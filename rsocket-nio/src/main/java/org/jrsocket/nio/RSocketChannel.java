@@ -29,7 +29,7 @@ import org.jrsocket.stream.RdmaStream;
  * whether it is TCP or RDMA, {@link Connecting} makes it one of them, and {@link ChannelIo} reads and writes. Safe for
  * use by many threads, like the JDK's.
  */
-final class RSocketChannel extends SocketChannel implements RdmaSelectable {
+final class RSocketChannel extends SocketChannel implements RSelectionKey.RdmaSelectable {
 
     private final ChannelOptions options;
     private final ChannelTransport transport;
@@ -215,7 +215,7 @@ final class RSocketChannel extends SocketChannel implements RdmaSelectable {
     protected void implCloseSelectableChannel() throws IOException {
         OutgoingConnection pending = transport.close();
         for (RSelectionKey key : transport.keys().all()) {
-            key.selection().unwatch(key); // before the descriptor can be reused
+            key.unwatch(); // before the descriptor can be reused
         }
         if (pending != null) {
             RdmaStream made = linger() == 0 ? pending.takeStream() : null;

@@ -7,6 +7,7 @@ package org.jrsocket.nio;
 import java.io.IOException;
 import java.nio.channels.CancelledKeyException;
 import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 import java.nio.channels.spi.AbstractSelector;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -41,7 +42,7 @@ import org.jrsocket.verbs.VerbsUnavailableException;
  * <p>One thread at a time selects, with the selector's lock held. Methods that any thread may call do not take that
  * lock.
  */
-final class Selection {
+final class Selection implements RSelectionKey.Watcher {
 
     private static final int AWAKE = 0;
     private static final int IN_JDK = 1;
@@ -250,8 +251,13 @@ final class Selection {
         }
     }
 
-    /** Notes that a key in the JDK's selector has another interest. Any thread may call this. */
-    void innerInterest(int before, int now) {
+    @Override
+    public Selector jdk() {
+        return jdk;
+    }
+
+    @Override
+    public void innerInterest(int before, int now) {
         if (before == 0 && now != 0) {
             tcpInterested.incrementAndGet();
         } else if (before != 0 && now == 0) {
@@ -353,26 +359,26 @@ final class Selection {
         }
     }
 
-    /** Returns whether the calling thread is looking for ready keys here: it sees what its polls bring by itself. */
-    boolean isLooking() {
+    @Override
+    public boolean isLooking() {
         return selecting == Thread.currentThread();
     }
 
-    /** Queues a key that may be ready, or whose interest has changed. Any thread may call this; must not block. */
-    void lookAt(RSelectionKey key) {
+    @Override
+    public void lookAt(RSelectionKey key) {
         if (queue.add(key)) {
             wakeSleeper();
         }
     }
 
-    /** Watches the stream that the key's channel uses from now on. Any thread may call this. */
-    void watch(RSelectionKey key, RdmaStream stream) {
+    @Override
+    public void watch(RSelectionKey key, RdmaStream stream) {
         descriptors.add(key, stream);
         lookAt(key);
     }
 
-    /** Stops watching the key's stream, before that closes. Any thread may call this. */
-    void unwatch(RSelectionKey key) {
+    @Override
+    public void unwatch(RSelectionKey key) {
         descriptors.remove(key);
     }
 

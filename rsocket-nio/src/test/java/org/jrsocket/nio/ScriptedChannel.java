@@ -10,7 +10,7 @@ import java.nio.channels.spi.SelectorProvider;
 import org.jrsocket.stream.RdmaStream;
 
 /** A channel that is what a test says, when a selector of ours looks at it. */
-final class ScriptedChannel extends AbstractSelectableChannel implements RdmaSelectable {
+final class ScriptedChannel extends AbstractSelectableChannel implements RSelectionKey.RdmaSelectable {
 
     int ready; // operations
     Throwable failure; // of the next look; null if it does not fail

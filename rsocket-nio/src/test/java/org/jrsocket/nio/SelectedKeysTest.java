@@ -24,8 +24,9 @@ import org.junit.jupiter.api.Test;
 /** It is to programs what a HashSet is. */
 class SelectedKeysTest {
 
-    private static final RSelectionKey[] KEYS =
-            IntStream.range(0, 200).mapToObj(i -> new RSelectionKey(null, null)).toArray(RSelectionKey[]::new);
+    private static final RSelectionKey[] KEYS = IntStream.range(0, 200)
+            .mapToObj(i -> new RSelectionKey(null, null, null))
+            .toArray(RSelectionKey[]::new);
 
     @Test
     void shouldDoAsAHashSetDoes() {
@@ -69,8 +70,8 @@ class SelectedKeysTest {
     void shouldTellSelectorsApart() {
         SelectedKeys one = new SelectedKeys();
         SelectedKeys other = new SelectedKeys();
-        RSelectionKey ours = new RSelectionKey(null, null);
-        RSelectionKey theirs = new RSelectionKey(null, null);
+        RSelectionKey ours = new RSelectionKey(null, null, null);
+        RSelectionKey theirs = new RSelectionKey(null, null, null);
         one.add(ours);
         other.add(theirs);
         assertFalse(other.contains(ours));
@@ -82,7 +83,9 @@ class SelectedKeysTest {
     @Test
     void shouldNoticeChangesDuringAnIteration() {
         for (Consumer<SelectedKeys> change : List.<Consumer<SelectedKeys>>of(
-                keys -> keys.add(new RSelectionKey(null, null)), keys -> keys.remove(KEYS[0]), SelectedKeys::clear)) {
+                keys -> keys.add(new RSelectionKey(null, null, null)),
+                keys -> keys.remove(KEYS[0]),
+                SelectedKeys::clear)) {
             SelectedKeys keys = new SelectedKeys();
             keys.add(KEYS[0]);
             keys.add(KEYS[1]);

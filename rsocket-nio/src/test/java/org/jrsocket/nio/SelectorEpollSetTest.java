@@ -33,8 +33,12 @@ class SelectorEpollSetTest extends LoopbackChannelTests {
     void watchOne() throws IOException {
         pair = pair();
         stream = ((RSocketChannel) pair.client()).stream();
-        key = new RSelectionKey((RSelector) selector(), (RSocketChannel) pair.client());
+        key = key((RSelector) selector());
         set.add(key, stream);
+    }
+
+    private RSelectionKey key(RSelector selector) {
+        return new RSelectionKey(selector, selector.selection(), (RSocketChannel) pair.client());
     }
 
     @AfterEach
@@ -90,7 +94,7 @@ class SelectorEpollSetTest extends LoopbackChannelTests {
     void shouldTakeAgainAStreamThatWasRemoved() throws IOException {
         set.remove(key);
         set.remove(key);
-        RSelectionKey next = new RSelectionKey((RSelector) key.selector(), (RSocketChannel) pair.client());
+        RSelectionKey next = key((RSelector) key.selector());
         set.add(next, stream);
         set.remove(key); // late, and it has nothing any more
         send();

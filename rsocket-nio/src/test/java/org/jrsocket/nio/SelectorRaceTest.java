@@ -90,7 +90,7 @@ class SelectorRaceTest extends LoopbackChannelTests {
         Pipe pipe = kind.provider().openPipe();
         closing(pipe.sink()).write(text("a"));
         SelectionKey key = nonBlocking(closing(pipe.source())).register(selector, 0);
-        SelectionKey inner = selector.jdk().keys().iterator().next();
+        SelectionKey inner = selector.selection().jdk().keys().iterator().next();
         assertEquals(key, inner.attachment());
         ((RSelectionKey) key).inner(new SlowKey(inner, selector));
         key.interestOps(SelectionKey.OP_READ);
@@ -229,10 +229,11 @@ class SelectorRaceTest extends LoopbackChannelTests {
     void shouldBeSignalledWhileWhoeverAddsAStreamWaitsForThatStream() throws Exception {
         RdmaStream[] streams = {stream(pair()), stream(pair())};
         SelectorEpollSet set = new SelectorEpollSet(-1);
-        set.add(new RSelectionKey(null, null), streams[0]);
+        set.add(new RSelectionKey(null, null, null), streams[0]);
         AtomicBoolean signalled = new AtomicBoolean();
         StreamLock.whileHeld(streams[1], () -> {
-            Failing adding = new Failing(() -> set.add(new RSelectionKey(null, null), streams[1])); // waits for us
+            Failing adding =
+                    new Failing(() -> set.add(new RSelectionKey(null, null, null), streams[1])); // waits for us
             assertTrue(adding.thread.isAlive());
             signalled.set(endsInTime(background(set::signal)));
         });

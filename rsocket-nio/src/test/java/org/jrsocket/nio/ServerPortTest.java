@@ -61,7 +61,7 @@ class ServerPortTest extends LoopbackChannelTests {
         RSelector selector = (RSelector) selector();
         RSelectionKey key = (RSelectionKey) nonBlocking(openServer()).register(selector, SelectionKey.OP_ACCEPT);
         keys.add(key);
-        selector.jdk().close(); // which is closed first
+        selector.selection().jdk().close(); // which is closed first
         key.cancelInner();
         changesItsPort(false);
     }
