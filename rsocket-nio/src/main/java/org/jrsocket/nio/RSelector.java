@@ -25,7 +25,7 @@ import java.util.function.Consumer;
  * This class has the keys, the selected keys, and the locks: its monitor, the set of selected keys and {@code
  * registrations}, in the order that the package documentation gives. {@link Selection} finds the keys that are ready.
  */
-final class RSelector extends AbstractSelector {
+final class RSelector extends AbstractSelector implements Selection.Sleeper {
 
     private final AbstractSelector jdk;
     private final Set<SelectionKey> keys = ConcurrentHashMap.newKeySet();
@@ -194,12 +194,13 @@ final class RSelector extends AbstractSelector {
         return selection;
     }
 
-    /** Lets an interrupt wake the selecting thread from now on. */
-    void beginSleep() {
+    @Override
+    public void beginSleep() {
         begin();
     }
 
-    void endSleep() {
+    @Override
+    public void endSleep() {
         end();
     }
 

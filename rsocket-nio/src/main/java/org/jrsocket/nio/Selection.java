@@ -44,6 +44,15 @@ import org.jrsocket.verbs.VerbsUnavailableException;
  */
 final class Selection implements RSelectionKey.Watcher {
 
+    /** The selector, which is told of the sleep in the epoll set: only a selector can tell the JDK of it. */
+    interface Sleeper {
+
+        /** Lets an interrupt wake the selecting thread from now on. */
+        void beginSleep();
+
+        void endSleep();
+    }
+
     private static final int AWAKE = 0;
     private static final int IN_JDK = 1;
     private static final int IN_EPOLL = 2;
@@ -53,7 +62,7 @@ final class Selection implements RSelectionKey.Watcher {
     /** How long only the hot keys are polled before a look at the epoll set and a yield. */
     static final long YIELD_NANOS = 50_000;
 
-    private final RSelector selector;
+    private final Sleeper sleeper;
     private final ProviderServices services;
     private final AbstractSelector jdk;
     private final UpdateQueue queue = new UpdateQueue();
@@ -72,9 +81,8 @@ final class Selection implements RSelectionKey.Watcher {
     private long lookedAt; // the time of the last look, if lookAfterNanos is set
     private long looks; // only those that were system calls
 
-    Selection(
-            RSelector selector, ProviderServices services, AbstractSelector jdk, long spinNanos, long lookAfterNanos) {
-        this.selector = selector;
+    Selection(Sleeper sleeper, ProviderServices services, AbstractSelector jdk, long spinNanos, long lookAfterNanos) {
+        this.sleeper = sleeper;
         this.services = services;
         this.jdk = jdk;
         this.descriptors = new SelectorEpollSet(JdkChannels.epollDescriptor(jdk));
@@ -276,11 +284,11 @@ final class Selection implements RSelectionKey.Watcher {
             if (somethingCame()) {
                 return false;
             }
-            selector.beginSleep();
+            sleeper.beginSleep();
             try {
                 n = descriptors.await(left);
             } finally {
-                selector.endSleep();
+                sleeper.endSleep();
             }
         } finally {
             asleep = AWAKE;
