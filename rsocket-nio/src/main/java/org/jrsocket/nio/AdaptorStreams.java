@@ -121,7 +121,7 @@ final class AdaptorStreams {
             try {
                 return tcp.read(target, offset, length);
             } catch (AsynchronousCloseException e) {
-                channel.closeWithTcp();
+                channel.io().closeWithTcp();
                 throw e;
             }
         }
@@ -156,7 +156,7 @@ final class AdaptorStreams {
             try {
                 tcp.write(source, offset, length);
             } catch (AsynchronousCloseException e) {
-                channel.closeWithTcp();
+                channel.io().closeWithTcp();
                 throw e;
             }
         }

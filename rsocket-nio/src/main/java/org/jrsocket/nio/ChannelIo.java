@@ -23,12 +23,12 @@ import org.jrsocket.nio.ChannelTransport.State;
  */
 final class ChannelIo {
 
-    private final RSocketChannel channel;
+    private final InterruptibleSocketChannel channel;
     private final ChannelTransport transport;
     private final ReentrantLock readLock = new ReentrantLock();
     private final ReentrantLock writeLock = new ReentrantLock();
 
-    ChannelIo(RSocketChannel channel, ChannelTransport transport) {
+    ChannelIo(InterruptibleSocketChannel channel, ChannelTransport transport) {
         this.channel = channel;
         this.transport = transport;
     }
@@ -47,6 +47,13 @@ final class ChannelIo {
     /** Returns whether a thread reads, writes, binds or connects. */
     boolean isInUse() {
         return readLock.isLocked() || writeLock.isLocked();
+    }
+
+    /** Closes the channel if the inner channel has closed itself. */
+    void closeWithTcp() throws IOException {
+        if (!transport.tcp().isOpen()) {
+            channel.close();
+        }
     }
 
     /** Like {@link #rdma()}, but first waits, as the JDK does, for a blocking connect that holds the lock. */
@@ -100,7 +107,7 @@ final class ChannelIo {
         try {
             return one != null ? transport.tcp().read(one) : transport.tcp().read(targets, offset, length);
         } catch (ClosedChannelException e) {
-            channel.closeWithTcp();
+            closeWithTcp();
             throw e;
         }
     }
@@ -192,7 +199,7 @@ final class ChannelIo {
         try {
             return one != null ? transport.tcp().write(one) : transport.tcp().write(sources, offset, length);
         } catch (ClosedChannelException e) {
-            channel.closeWithTcp();
+            closeWithTcp();
             throw e;
         }
     }

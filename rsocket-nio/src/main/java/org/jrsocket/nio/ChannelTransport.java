@@ -88,6 +88,10 @@ final class ChannelTransport {
         return keys;
     }
 
+    ChannelOptions options() {
+        return options;
+    }
+
     SocketChannel tcp() {
         return options.tcp();
     }

@@ -37,7 +37,7 @@ final class Connecting {
     /** Whether a connect without a time limit checks for a close before it begins, as in later JDKs. */
     private static final boolean LOOKS_FIRST = JdkVersion.AT_LEAST_24;
 
-    private final RSocketChannel channel;
+    private final InterruptibleSocketChannel channel;
     private final ChannelTransport transport;
     private final ChannelIo io;
     private final ProviderServices services;
@@ -47,7 +47,7 @@ final class Connecting {
     private volatile long limitNanos; // set by the owner, for connects without a limit of their own; 0 is none
 
     Connecting(
-            RSocketChannel channel,
+            InterruptibleSocketChannel channel,
             ChannelTransport transport,
             ChannelIo io,
             ProviderServices services,
@@ -92,7 +92,7 @@ final class Connecting {
         }
     }
 
-    /** Sets the owner's time limit; see {@link ChannelAccess#limitConnect}. */
+    /** Sets the owner's time limit; see {@code ChannelAccess}. */
     void limit(int millis) {
         limitNanos = TimeUnit.MILLISECONDS.toNanos(millis);
     }
@@ -201,7 +201,7 @@ final class Connecting {
                     .connect(
                             (InetSocketAddress) tcp().getLocalAddress(),
                             target,
-                            channel.options().streamConfig(),
+                            transport.options().streamConfig(),
                             nanos,
                             inner);
             connectingTcp = made.isTcp() ? made : null;
@@ -225,7 +225,7 @@ final class Connecting {
         try {
             return call.run();
         } finally {
-            channel.closeWithTcp();
+            io.closeWithTcp();
         }
     }
 

@@ -12,8 +12,6 @@ import java.net.SocketAddress;
 import java.net.SocketOption;
 import java.nio.ByteBuffer;
 import java.nio.channels.AlreadyBoundException;
-import java.nio.channels.AsynchronousCloseException;
-import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
@@ -29,7 +27,7 @@ import org.jrsocket.stream.RdmaStream;
  * whether it is TCP or RDMA, {@link Connecting} makes it one of them, and {@link ChannelIo} reads and writes. Safe for
  * use by many threads, like the JDK's.
  */
-final class RSocketChannel extends SocketChannel implements RSelectionKey.RdmaSelectable {
+final class RSocketChannel extends InterruptibleSocketChannel implements RSelectionKey.RdmaSelectable {
 
     private final ChannelOptions options;
     private final ChannelTransport transport;
@@ -174,41 +172,6 @@ final class RSocketChannel extends SocketChannel implements RSelectionKey.RdmaSe
         return io;
     }
 
-    // ---- calls that block ----
-
-    /** Begins a call that may block: from now on an interrupt closes the channel. */
-    void beginBlocking() {
-        begin();
-    }
-
-    /**
-     * Ends such a call.
-     *
-     * @param done whether it has done something, so that a close in the meantime is no failure
-     */
-    void endBlocking(boolean done) throws AsynchronousCloseException {
-        end(done);
-    }
-
-    /** Closes a blocking channel of an interrupted thread, as the JDK does before it does or refuses anything. */
-    void heedInterrupt() throws AsynchronousCloseException {
-        if (isBlocking()) {
-            begin();
-            end(isOpen());
-        }
-    }
-
-    RuntimeException refused(RuntimeException why) throws AsynchronousCloseException {
-        heedInterrupt();
-        return why;
-    }
-
-    void ensureOpen() throws ClosedChannelException {
-        if (!isOpen()) {
-            throw new ClosedChannelException();
-        }
-    }
-
     // ---- close ----
 
     @Override
@@ -229,13 +192,6 @@ final class RSocketChannel extends SocketChannel implements RSelectionKey.RdmaSe
             rdma.close(linger(), !closesAtOnce && isSelected());
         }
         transport.closeTcp();
-    }
-
-    /** Closes this channel if the inner channel has closed itself. */
-    void closeWithTcp() throws IOException {
-        if (!transport.tcp().isOpen()) {
-            close();
-        }
     }
 
     /** Closes as if no selector had the channel: with unread data, the peer sees a reset without the end first. */
