@@ -9,7 +9,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousCloseException;
-import java.nio.channels.ClosedChannelException;
+import java.nio.channels.SocketChannel;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntSupplier;
@@ -23,23 +23,26 @@ final class AdaptorStreams {
     private AdaptorStreams() {}
 
     /**
+     * @param io reads and writes for the channel
      * @param tcp the inner adaptor's, or null over RDMA
      * @param timeout milliseconds, 0 for none; asked at each read
      */
-    static InputStream input(RSocketChannel channel, InputStream tcp, IntSupplier timeout) {
-        return tcp == null ? new RdmaInput(channel, timeout) : new TcpInput(channel, tcp);
+    static InputStream input(SocketChannel channel, ChannelIo io, InputStream tcp, IntSupplier timeout) {
+        return tcp == null ? new RdmaInput(channel, io, timeout) : new TcpInput(channel, io, tcp);
     }
 
-    static OutputStream output(RSocketChannel channel, OutputStream tcp) {
-        return tcp == null ? new RdmaOutput(channel) : new TcpOutput(channel, tcp);
+    static OutputStream output(SocketChannel channel, ChannelIo io, OutputStream tcp) {
+        return tcp == null ? new RdmaOutput(channel, io) : new TcpOutput(channel, io, tcp);
     }
 
     private static final class RdmaInput extends InputStream {
-        private final RSocketChannel channel;
+        private final SocketChannel channel;
+        private final ChannelIo io;
         private final IntSupplier timeout;
 
-        RdmaInput(RSocketChannel channel, IntSupplier timeout) {
+        RdmaInput(SocketChannel channel, ChannelIo io, IntSupplier timeout) {
             this.channel = channel;
+            this.io = io;
             this.timeout = timeout;
         }
 
@@ -54,18 +57,13 @@ final class AdaptorStreams {
             Objects.checkFromIndexSize(offset, length, target.length);
             return length == 0
                     ? 0
-                    : channel.io()
-                            .readWithTimeout(
-                                    ByteBuffer.wrap(target, offset, length),
-                                    TimeUnit.MILLISECONDS.toNanos(timeout.getAsInt()));
+                    : io.readWithTimeout(
+                            ByteBuffer.wrap(target, offset, length), TimeUnit.MILLISECONDS.toNanos(timeout.getAsInt()));
         }
 
         @Override
         public int available() throws IOException {
-            if (!channel.isOpen()) {
-                throw new ClosedChannelException();
-            }
-            return channel.rdma().available();
+            return io.available();
         }
 
         @Override
@@ -75,10 +73,12 @@ final class AdaptorStreams {
     }
 
     private static final class RdmaOutput extends OutputStream {
-        private final RSocketChannel channel;
+        private final SocketChannel channel;
+        private final ChannelIo io;
 
-        RdmaOutput(RSocketChannel channel) {
+        RdmaOutput(SocketChannel channel, ChannelIo io) {
             this.channel = channel;
+            this.io = io;
         }
 
         @Override
@@ -90,7 +90,7 @@ final class AdaptorStreams {
         public void write(byte[] source, int offset, int length) throws IOException {
             Objects.checkFromIndexSize(offset, length, source.length);
             if (length > 0) {
-                channel.io().writeFully(ByteBuffer.wrap(source, offset, length));
+                io.writeFully(ByteBuffer.wrap(source, offset, length));
             }
         }
 
@@ -102,11 +102,13 @@ final class AdaptorStreams {
 
     /** Reads over TCP. A thread interrupted in it closes the inner channel; the outer channel then closes too. */
     private static final class TcpInput extends InputStream {
-        private final RSocketChannel channel;
+        private final SocketChannel channel;
+        private final ChannelIo io;
         private final InputStream tcp;
 
-        TcpInput(RSocketChannel channel, InputStream tcp) {
+        TcpInput(SocketChannel channel, ChannelIo io, InputStream tcp) {
             this.channel = channel;
+            this.io = io;
             this.tcp = tcp;
         }
 
@@ -121,7 +123,7 @@ final class AdaptorStreams {
             try {
                 return tcp.read(target, offset, length);
             } catch (AsynchronousCloseException e) {
-                channel.io().closeWithTcp();
+                io.closeWithTcp();
                 throw e;
             }
         }
@@ -138,11 +140,13 @@ final class AdaptorStreams {
     }
 
     private static final class TcpOutput extends OutputStream {
-        private final RSocketChannel channel;
+        private final SocketChannel channel;
+        private final ChannelIo io;
         private final OutputStream tcp;
 
-        TcpOutput(RSocketChannel channel, OutputStream tcp) {
+        TcpOutput(SocketChannel channel, ChannelIo io, OutputStream tcp) {
             this.channel = channel;
+            this.io = io;
             this.tcp = tcp;
         }
 
@@ -156,7 +160,7 @@ final class AdaptorStreams {
             try {
                 tcp.write(source, offset, length);
             } catch (AsynchronousCloseException e) {
-                channel.io().closeWithTcp();
+                io.closeWithTcp();
                 throw e;
             }
         }

@@ -173,6 +173,12 @@ final class ChannelIo {
         }
     }
 
+    /** Returns how many bytes can be read over RDMA at once. */
+    int available() throws IOException {
+        channel.ensureOpen();
+        return transport.rdma().available();
+    }
+
     int write(ByteBuffer source) throws IOException {
         Objects.requireNonNull(source);
         RdmaIo rdma = rdma(writeLock);

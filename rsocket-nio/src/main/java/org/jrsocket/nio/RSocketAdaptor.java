@@ -33,27 +33,34 @@ final class RSocketAdaptor extends Socket {
     /** Whether the adaptor itself checks for an unresolved address, and closes if there is one, as in later JDKs. */
     private static final boolean CLOSES_WHEN_UNRESOLVED = JdkVersion.AT_LEAST_24;
 
-    private final RSocketChannel channel;
+    private final SocketChannel channel;
+    private final ChannelTransport transport;
+    private final ChannelIo io;
+    private final Connecting connecting;
     private volatile int timeout; // milliseconds
 
-    private RSocketAdaptor(RSocketChannel channel) throws SocketException {
+    private RSocketAdaptor(SocketChannel channel, ChannelTransport transport, ChannelIo io, Connecting connecting)
+            throws SocketException {
         super(new NoSocketImpl());
         this.channel = channel;
+        this.transport = transport;
+        this.io = io;
+        this.connecting = connecting;
     }
 
     /** Creates an adaptor. The caller needs no permission, though {@code Socket} demands one for another kind. */
     @SuppressWarnings("removal") // of the security manager: JDK 17 has one
-    static RSocketAdaptor of(RSocketChannel channel) {
+    static RSocketAdaptor of(SocketChannel channel, ChannelTransport transport, ChannelIo io, Connecting connecting) {
         try {
-            return AccessController.doPrivileged(
-                    (PrivilegedExceptionAction<RSocketAdaptor>) () -> new RSocketAdaptor(channel));
+            return AccessController.doPrivileged((PrivilegedExceptionAction<RSocketAdaptor>)
+                    () -> new RSocketAdaptor(channel, transport, io, connecting));
         } catch (PrivilegedActionException e) {
             throw new UncheckedIOException((IOException) e.getException());
         }
     }
 
     private Socket tcp() {
-        return channel.options().tcp().socket();
+        return transport.tcp().socket();
     }
 
     // ---- connecting ----
@@ -75,7 +82,7 @@ final class RSocketAdaptor extends Socket {
             throw new IllegalArgumentException("connect: timeout can't be negative");
         }
         try {
-            channel.connecting().connect(remote, millis);
+            connecting.connect(remote, millis);
         } catch (Exception e) {
             throw SocketErrors.io(e);
         }
@@ -109,44 +116,51 @@ final class RSocketAdaptor extends Socket {
 
     // ---- addresses ----
 
+    /** Returns the address of the peer, which is known after the close, too; null if RDMA was not tried. */
+    private InetSocketAddress rdmaRemote() {
+        return (InetSocketAddress) transport.remote();
+    }
+
     @Override
     public InetAddress getInetAddress() {
-        InetSocketAddress remote = channel.rdmaRemote();
+        InetSocketAddress remote = rdmaRemote();
         return remote == null ? tcp().getInetAddress() : remote.getAddress();
     }
 
     @Override
     public InetAddress getLocalAddress() {
-        if (channel.stream() == null) {
+        if (transport.stream() == null) {
             return tcp().getLocalAddress();
         }
-        return channel.isOpen() ? channel.stream().localAddress().getAddress() : new InetSocketAddress(0).getAddress();
+        return channel.isOpen()
+                ? transport.stream().localAddress().getAddress()
+                : new InetSocketAddress(0).getAddress();
     }
 
     @Override
     public int getPort() {
-        InetSocketAddress remote = channel.rdmaRemote();
+        InetSocketAddress remote = rdmaRemote();
         return remote == null ? tcp().getPort() : remote.getPort();
     }
 
     @Override
     public int getLocalPort() {
-        return channel.stream() == null
+        return transport.stream() == null
                 ? tcp().getLocalPort()
-                : channel.stream().localAddress().getPort();
+                : transport.stream().localAddress().getPort();
     }
 
     @Override
     public SocketAddress getRemoteSocketAddress() {
-        InetSocketAddress remote = channel.rdmaRemote();
+        InetSocketAddress remote = rdmaRemote();
         return remote == null ? tcp().getRemoteSocketAddress() : remote;
     }
 
     @Override
     public SocketAddress getLocalSocketAddress() {
-        return channel.stream() == null
+        return transport.stream() == null
                 ? tcp().getLocalSocketAddress()
-                : channel.stream().localAddress();
+                : transport.stream().localAddress();
     }
 
     @Override
@@ -162,7 +176,8 @@ final class RSocketAdaptor extends Socket {
         if (isInputShutdown()) {
             throw new SocketException("Socket input is shutdown");
         }
-        return AdaptorStreams.input(channel, channel.rdma() == null ? tcp().getInputStream() : null, () -> timeout);
+        return AdaptorStreams.input(
+                channel, io, transport.rdma() == null ? tcp().getInputStream() : null, () -> timeout);
     }
 
     @Override
@@ -171,7 +186,7 @@ final class RSocketAdaptor extends Socket {
         if (isOutputShutdown()) {
             throw new SocketException("Socket output is shutdown");
         }
-        return AdaptorStreams.output(channel, channel.rdma() == null ? tcp().getOutputStream() : null);
+        return AdaptorStreams.output(channel, io, transport.rdma() == null ? tcp().getOutputStream() : null);
     }
 
     private void ensureConnected() throws SocketException {
@@ -193,10 +208,10 @@ final class RSocketAdaptor extends Socket {
      */
     @Override
     public void sendUrgentData(int data) throws IOException {
-        if (channel.rdma() == null) {
+        if (transport.rdma() == null) {
             tcp().sendUrgentData(data);
         } else {
-            channel.io().probe();
+            io.probe();
         }
     }
 
@@ -232,7 +247,7 @@ final class RSocketAdaptor extends Socket {
 
     @Override
     public boolean isBound() {
-        return channel.stream() != null || tcp().isBound();
+        return transport.stream() != null || tcp().isBound();
     }
 
     @Override
@@ -242,14 +257,16 @@ final class RSocketAdaptor extends Socket {
 
     @Override
     public boolean isInputShutdown() {
-        return channel.rdma() == null ? tcp().isInputShutdown() : channel.rdma().isInputShut();
+        return transport.rdma() == null
+                ? tcp().isInputShutdown()
+                : transport.rdma().isInputShut();
     }
 
     @Override
     public boolean isOutputShutdown() {
-        return channel.rdma() == null
+        return transport.rdma() == null
                 ? tcp().isOutputShutdown()
-                : channel.rdma().isOutputShut();
+                : transport.rdma().isOutputShut();
     }
 
     @Override
@@ -300,7 +317,7 @@ final class RSocketAdaptor extends Socket {
     @Override
     public void setOOBInline(boolean on) throws SocketException {
         try {
-            channel.options().open().socket().setOOBInline(on);
+            transport.options().open().socket().setOOBInline(on);
         } catch (IOException e) {
             throw SocketErrors.socket(e);
         }
@@ -309,7 +326,7 @@ final class RSocketAdaptor extends Socket {
     @Override
     public boolean getOOBInline() throws SocketException {
         try {
-            return channel.options().open().socket().getOOBInline();
+            return transport.options().open().socket().getOOBInline();
         } catch (IOException e) {
             throw SocketErrors.socket(e);
         }
@@ -322,7 +339,7 @@ final class RSocketAdaptor extends Socket {
             throw new IllegalArgumentException("timeout < 0");
         }
         timeout = millis;
-        if (channel.stream() == null) {
+        if (transport.stream() == null) {
             tcp().setSoTimeout(millis);
         }
     }

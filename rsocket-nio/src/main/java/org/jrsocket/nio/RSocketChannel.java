@@ -246,11 +246,6 @@ final class RSocketChannel extends InterruptibleSocketChannel implements RSelect
         return peer != null ? peer : transport.tcp().getRemoteAddress();
     }
 
-    /** Returns the address for the socket adaptor, which still knows it after the close; null if RDMA was not tried. */
-    InetSocketAddress rdmaRemote() {
-        return (InetSocketAddress) transport.remote();
-    }
-
     /** Returns the stream, once connected over RDMA. */
     @Override
     public RdmaStream stream() {
@@ -261,6 +256,7 @@ final class RSocketChannel extends InterruptibleSocketChannel implements RSelect
         return transport.rdma();
     }
 
+    /** For tests. */
     ChannelOptions options() {
         return options;
     }
@@ -287,7 +283,7 @@ final class RSocketChannel extends InterruptibleSocketChannel implements RSelect
     public Socket socket() {
         synchronized (socketLock) {
             if (socket == null) {
-                socket = RSocketAdaptor.of(this);
+                socket = RSocketAdaptor.of(this, transport, io, connecting);
             }
             return socket;
         }
