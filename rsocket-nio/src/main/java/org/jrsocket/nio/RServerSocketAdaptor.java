@@ -26,24 +26,33 @@ import java.util.concurrent.TimeUnit;
 @SuppressWarnings("UnsynchronizedOverridesSynchronized") // the channel has locks of its own, as the JDK's adaptor does
 final class RServerSocketAdaptor extends ServerSocket {
 
-    private final RServerSocketChannel channel;
+    /** Accepts a connection within a time. */
+    interface TimedAccept {
+        SocketChannel accept(long nanos) throws IOException;
+    }
+
+    private final ServerSocketChannel channel;
+    private final ServerPort port;
+    private final TimedAccept accept;
     private volatile int timeout; // milliseconds
 
-    private RServerSocketAdaptor(RServerSocketChannel channel) {
+    private RServerSocketAdaptor(ServerSocketChannel channel, ServerPort port, TimedAccept accept) {
         super(new NoSocketImpl());
         this.channel = channel;
+        this.port = port;
+        this.accept = accept;
     }
 
     /** Creates an adaptor; see {@link RSocketAdaptor#of}. */
     @SuppressWarnings("removal") // of the security manager: JDK 17 has one
-    static RServerSocketAdaptor of(RServerSocketChannel channel) {
+    static RServerSocketAdaptor of(ServerSocketChannel channel, ServerPort port, TimedAccept accept) {
         return AccessController.doPrivileged(
-                (PrivilegedAction<RServerSocketAdaptor>) () -> new RServerSocketAdaptor(channel));
+                (PrivilegedAction<RServerSocketAdaptor>) () -> new RServerSocketAdaptor(channel, port, accept));
     }
 
     @Override
     public void bind(SocketAddress local) throws IOException {
-        bind(local, RServerSocketChannel.DEFAULT_BACKLOG);
+        bind(local, ServerPort.DEFAULT_BACKLOG);
     }
 
     @Override
@@ -59,13 +68,13 @@ final class RServerSocketAdaptor extends ServerSocket {
 
     @Override
     public InetAddress getInetAddress() {
-        InetSocketAddress local = channel.boundAddress();
+        InetSocketAddress local = port.boundAddress();
         return local == null ? null : local.getAddress();
     }
 
     @Override
     public int getLocalPort() {
-        InetSocketAddress local = channel.boundAddress();
+        InetSocketAddress local = port.boundAddress();
         return local == null ? -1 : local.getPort();
     }
 
@@ -75,7 +84,7 @@ final class RServerSocketAdaptor extends ServerSocket {
         try {
             int millis = timeout;
             SocketChannel accepted =
-                    millis > 0 ? channel.acceptWithTimeout(TimeUnit.MILLISECONDS.toNanos(millis)) : channel.accept();
+                    millis > 0 ? accept.accept(TimeUnit.MILLISECONDS.toNanos(millis)) : channel.accept();
             if (accepted == null) {
                 throw new IllegalBlockingModeException();
             }
@@ -97,7 +106,7 @@ final class RServerSocketAdaptor extends ServerSocket {
 
     @Override
     public boolean isBound() {
-        return channel.boundAddress() != null;
+        return port.boundAddress() != null;
     }
 
     @Override

@@ -36,9 +36,6 @@ import org.jrsocket.stream.StreamConfig;
  */
 final class RServerSocketChannel extends ServerSocketChannel implements RSelectionKey.RdmaSelectable {
 
-    /** The backlog if none is given, or one below 1; the same as in the JDK. */
-    static final int DEFAULT_BACKLOG = 50;
-
     /** Whether a blocking accept without a time limit checks for a close before it waits, as in later JDKs. */
     private static final boolean LOOKS_FIRST = JdkVersion.AT_LEAST_24;
 
@@ -80,7 +77,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RSelecti
                 boolean wasBound = port.isBound();
                 boolean listening = false;
                 try {
-                    DualListener opened = port.bind(local, backlog, rdmaBacklog(backlog), config());
+                    DualListener opened = port.bind(local, backlog, config());
                     if (opened != null) {
                         listenOnBoth(opened);
                     }
@@ -96,10 +93,6 @@ final class RServerSocketChannel extends ServerSocketChannel implements RSelecti
         }
         keys.refresh();
         return this;
-    }
-
-    private static int rdmaBacklog(int backlog) {
-        return backlog < 1 ? DEFAULT_BACKLOG : backlog;
     }
 
     private StreamConfig config() {
@@ -152,7 +145,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RSelecti
      *
      * @param nanos more than 0
      */
-    SocketChannel acceptWithTimeout(long nanos) throws IOException {
+    private SocketChannel acceptWithTimeout(long nanos) throws IOException {
         acceptLock.lock();
         try {
             if (!isBlocking()) {
@@ -341,11 +334,6 @@ final class RServerSocketChannel extends ServerSocketChannel implements RSelecti
         return port.address();
     }
 
-    /** Returns the bound address for the socket adaptor, which still knows it after the close. */
-    InetSocketAddress boundAddress() {
-        return port.boundAddress();
-    }
-
     @Override
     public <T> ServerSocketChannel setOption(SocketOption<T> name, T value) throws IOException {
         port.tcp().setOption(name, value);
@@ -370,7 +358,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RSelecti
     public ServerSocket socket() {
         synchronized (stateLock) {
             if (socket == null) {
-                socket = RServerSocketAdaptor.of(this);
+                socket = RServerSocketAdaptor.of(this, port, this::acceptWithTimeout);
             }
             return socket;
         }
@@ -416,7 +404,7 @@ final class RServerSocketChannel extends ServerSocketChannel implements RSelecti
         if (!isOpen()) {
             text.append("closed");
         } else {
-            InetSocketAddress local = boundAddress();
+            InetSocketAddress local = port.boundAddress();
             text.append(local == null ? "unbound" : local);
         }
         return text.append(']').toString();

@@ -26,6 +26,9 @@ import org.jrsocket.stream.StreamConfig;
  */
 final class ServerPort {
 
+    /** The backlog if none is given, or one below 1; the same as in the JDK. */
+    static final int DEFAULT_BACKLOG = 50;
+
     private final ProviderServices services;
     private final ProtocolFamily family; // null for the JDK's default
     private final Object stateLock; // the server channel's, like the keys
@@ -81,13 +84,13 @@ final class ServerPort {
      * stateLock held, for an open channel.
      *
      * @param wanted null for any port
-     * @param backlog as the application gave it, for TCP
-     * @param rdmaBacklog the backlog for RDMA
+     * @param backlog as the application gave it
      * @return null if TCP listens alone
      * @throws IOException as from the JDK's channel; if TCP is bound by then, the channel has to be closed
      */
-    DualListener bind(SocketAddress wanted, int backlog, int rdmaBacklog, StreamConfig config) throws IOException {
+    DualListener bind(SocketAddress wanted, int backlog, StreamConfig config) throws IOException {
         assert Thread.holdsLock(stateLock);
+        int rdmaBacklog = backlog < 1 ? DEFAULT_BACKLOG : backlog;
         InetSocketAddress address = wanted == null
                 ? new InetSocketAddress(0)
                 : wanted instanceof InetSocketAddress internet ? internet : null;

@@ -79,7 +79,7 @@ class ServerPortTest extends LoopbackChannelTests {
         });
         ServerPort port = new ServerPort(services, closing(tcp), null, lock, keys);
         synchronized (lock) {
-            DualListener opened = port.bind(free, 1, 1, StreamConfig.DEFAULT);
+            DualListener opened = port.bind(free, 1, StreamConfig.DEFAULT);
             closing(opened::close);
         }
         assertNotNull(ChannelAccess.streamOf(clients.get(0)));
@@ -100,7 +100,7 @@ class ServerPortTest extends LoopbackChannelTests {
         synchronized (lock) {
             assertEquals(
                     "somebody was faster",
-                    assertThrows(BindException.class, () -> port.bind(free, 1, 1, StreamConfig.DEFAULT))
+                    assertThrows(BindException.class, () -> port.bind(free, 1, StreamConfig.DEFAULT))
                             .getMessage());
         }
         assertFalse(port.isBound());
