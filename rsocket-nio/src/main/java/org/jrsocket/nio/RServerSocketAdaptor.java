@@ -33,21 +33,21 @@ final class RServerSocketAdaptor extends ServerSocket {
 
     private final ServerSocketChannel channel;
     private final ServerPort port;
-    private final TimedAccept accept;
+    private final TimedAccept timedAccept;
     private volatile int timeout; // milliseconds
 
-    private RServerSocketAdaptor(ServerSocketChannel channel, ServerPort port, TimedAccept accept) {
+    private RServerSocketAdaptor(ServerSocketChannel channel, ServerPort port, TimedAccept timedAccept) {
         super(new NoSocketImpl());
         this.channel = channel;
         this.port = port;
-        this.accept = accept;
+        this.timedAccept = timedAccept;
     }
 
     /** Creates an adaptor; see {@link RSocketAdaptor#of}. */
     @SuppressWarnings("removal") // of the security manager: JDK 17 has one
-    static RServerSocketAdaptor of(ServerSocketChannel channel, ServerPort port, TimedAccept accept) {
+    static RServerSocketAdaptor of(ServerSocketChannel channel, ServerPort port, TimedAccept timedAccept) {
         return AccessController.doPrivileged(
-                (PrivilegedAction<RServerSocketAdaptor>) () -> new RServerSocketAdaptor(channel, port, accept));
+                (PrivilegedAction<RServerSocketAdaptor>) () -> new RServerSocketAdaptor(channel, port, timedAccept));
     }
 
     @Override
@@ -84,7 +84,7 @@ final class RServerSocketAdaptor extends ServerSocket {
         try {
             int millis = timeout;
             SocketChannel accepted =
-                    millis > 0 ? accept.accept(TimeUnit.MILLISECONDS.toNanos(millis)) : channel.accept();
+                    millis > 0 ? timedAccept.accept(TimeUnit.MILLISECONDS.toNanos(millis)) : channel.accept();
             if (accepted == null) {
                 throw new IllegalBlockingModeException();
             }

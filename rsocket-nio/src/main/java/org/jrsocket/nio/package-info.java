@@ -19,20 +19,23 @@
  * and the JDK's internals only through {@link org.jrsocket.nio.JdkChannels}. Knows nothing of Netty, and of {@code
  * java.net.SocketImpl} only that a socket adaptor cannot do without one.
  *
- * <p>From top to bottom: server channel, socket channel, its {@code Connecting}, its {@code ChannelIo}, its {@code
- * ChannelTransport}, selector and selection, provider, adaptors, keys, and what they are made of. Arrows that point up,
- * and why:
+ * <p>From top to bottom: {@code ChannelAccess}; the provider; server channel, its adaptor, its {@code ServerPort};
+ * socket channel, its adaptor with the streams, its {@code Connecting}, {@code ChannelIo},
+ * {@code InterruptibleSocketChannel}, {@code ChannelTransport} and {@code ChannelOptions}; selector,
+ * {@code Selection}, {@code ReadyKeys}, {@code BusyPollSet}; {@code ChannelKeys} and keys; {@code ProviderServices},
+ * and what they are made of. No class uses one above it:
  *
  * <ul>
- *   <li>The provider makes channels and selectors, because the JDK asks it for them; they, {@code ChannelOptions},
- *       {@code ServerPort} and {@code ReservedPort} ask it for the JDK's own and for the context.
- *   <li>{@code Connecting} and {@code ChannelIo} are parts of one channel, of which they need what it has from the
- *       JDK's classes: its mode, its close, and what makes an interrupt close it.
- *   <li>A socket adaptor and its streams are views of one channel, which makes the adaptor when it is asked for.
- *   <li>A {@code Selection} belongs to its selector, and tells it when it sleeps: only a selector can tell the JDK so.
- *   <li>A key belongs to a selector and a channel: it tells the selector of the progress that the channel makes.
- *       {@code RdmaSelectable}, {@code BusyPollSet}, {@code SelectorEpollSet} and {@code UpdateQueue} are what channels
- *       and selectors know of keys.
+ *   <li>The provider makes channels and selectors, because the JDK asks it for them. What they need of it, such as the
+ *       context and the JDK's own channels, is in {@code ProviderServices}.
+ *   <li>The parts of one channel need what it has from the JDK's classes: its mode, its close, and what makes an
+ *       interrupt close it. That is in {@code InterruptibleSocketChannel}, which {@code RSocketChannel} extends.
+ *   <li>A socket adaptor and its streams are views of one channel, which makes the adaptor when it is asked for. They
+ *       work on the channel's parts.
+ *   <li>A {@code Selection} tells its selector when it sleeps ({@code Selection.Sleeper}): only a selector can tell the
+ *       JDK so.
+ *   <li>A key belongs to a selector and a channel: it tells what watches it ({@code RSelectionKey.Watcher}) of the
+ *       progress that the channel ({@code RSelectionKey.RdmaSelectable}) makes.
  * </ul>
  *
  * <p>Locks, in the order in which they may be taken; a thread need not hold those above:
