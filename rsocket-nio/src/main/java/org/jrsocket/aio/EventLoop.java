@@ -61,7 +61,7 @@ final class EventLoop {
         void failed(IOException e);
     }
 
-    private final RAsynchronousChannelGroup group;
+    private final Handlers.Group group;
     private final Threads threads;
     private final Selector selector;
 
@@ -87,7 +87,7 @@ final class EventLoop {
     private final List<Readiness> found = new ArrayList<>(); // used by the thread that selects
     private final Consumer<SelectionKey> collector = this::collect;
 
-    EventLoop(RAsynchronousChannelGroup group, Selector selector, Threads threads) {
+    EventLoop(Handlers.Group group, Selector selector, Threads threads) {
         this.group = group;
         this.selector = selector;
         this.threads = threads;

@@ -21,6 +21,17 @@ import java.util.function.Supplier;
  */
 final class Handlers {
 
+    /** The group of a channel, whose threads call the channel's handlers. */
+    interface Group {
+
+        /**
+         * Runs a task on a thread of the pool.
+         *
+         * @throws RejectedExecutionException if the pool has ended
+         */
+        void executeOnPool(Runnable task);
+    }
+
     /** The most handlers that a thread calls in one turn; the JDK's setting. */
     private static final int MOST = Math.max(1, Integer.getInteger("sun.nio.ch.maxCompletionHandlersOnStack", 16));
 
@@ -31,10 +42,10 @@ final class Handlers {
 
     /** The number of handlers that a thread of a group has called since its turn began. */
     private static final class Turn {
-        final RAsynchronousChannelGroup group;
+        final Group group;
         int calls;
 
-        Turn(RAsynchronousChannelGroup group) {
+        Turn(Group group) {
             this.group = group;
         }
     }
@@ -71,7 +82,7 @@ final class Handlers {
     private Handlers() {}
 
     /** Begins a turn of the calling thread, which is one of the group's pool. */
-    static void begin(RAsynchronousChannelGroup group) {
+    static void begin(Group group) {
         Turn turn = TURN.get();
         if (turn == null || turn.group != group) {
             TURN.set(new Turn(group));
@@ -87,11 +98,7 @@ final class Handlers {
      * @return the future, or null
      */
     static <V, A> Future<V> tellAtOnce(
-            RAsynchronousChannelGroup group,
-            CompletionHandler<V, ? super A> handler,
-            A attachment,
-            V value,
-            Throwable failure) {
+            Group group, CompletionHandler<V, ? super A> handler, A attachment, V value, Throwable failure) {
         if (handler == null) {
             return PendingFuture.of(value, failure);
         }
@@ -109,7 +116,7 @@ final class Handlers {
      * @return false if no one will ever get the value, because the future has been cancelled
      */
     static <V> boolean tell(
-            RAsynchronousChannelGroup group,
+            Group group,
             PendingFuture<V> future,
             CompletionHandler<V, Object> handler,
             Object attachment,
@@ -155,11 +162,7 @@ final class Handlers {
 
     /** Calls the handler: at once if this is a thread of the group that has not called too many, else on the pool. */
     private static <V, A> void deliver(
-            RAsynchronousChannelGroup group,
-            CompletionHandler<V, ? super A> handler,
-            A attachment,
-            V value,
-            Throwable failure) {
+            Group group, CompletionHandler<V, ? super A> handler, A attachment, V value, Throwable failure) {
         Turn turn = TURN.get();
         boolean ofGroup = turn != null && turn.group == group;
         if (ofGroup && turn.calls < MOST) {
@@ -184,15 +187,11 @@ final class Handlers {
      * @throws ShutdownChannelGroupException if the pool has ended
      */
     static <V, A> void handOver(
-            RAsynchronousChannelGroup group,
-            CompletionHandler<V, ? super A> handler,
-            A attachment,
-            V value,
-            Throwable failure) {
+            Group group, CompletionHandler<V, ? super A> handler, A attachment, V value, Throwable failure) {
         handOver(group, new Call<>(handler, attachment, value, failure));
     }
 
-    private static void handOver(RAsynchronousChannelGroup group, Runnable call) {
+    private static void handOver(Group group, Runnable call) {
         try {
             group.executeOnPool(call);
         } catch (RejectedExecutionException e) {

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.channels.AsynchronousChannel;
 import java.nio.channels.AsynchronousChannelGroup;
 import java.nio.channels.ShutdownChannelGroupException;
+import java.nio.channels.spi.AsynchronousChannelProvider;
 import java.security.AccessControlContext;
 import java.security.AccessController;
 import java.security.PrivilegedAction;
@@ -29,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * call the handlers for what they find; so do the initial threads of any other pool. While none of those is free, a
  * thread of ours serves the selector, and the pool runs the handlers as tasks. Safe for use by many threads.
  */
-final class RAsynchronousChannelGroup extends AsynchronousChannelGroup implements Executor {
+final class RAsynchronousChannelGroup extends AsynchronousChannelGroup implements Executor, Handlers.Group {
 
     private static final Logger LOG = LoggerFactory.getLogger(RAsynchronousChannelGroup.class);
 
@@ -50,7 +51,7 @@ final class RAsynchronousChannelGroup extends AsynchronousChannelGroup implement
      * @param threads how many threads of the pool serve the selector
      */
     RAsynchronousChannelGroup(
-            RAsynchronousChannelProvider provider,
+            AsynchronousChannelProvider provider,
             RSelectorProvider selectors,
             ExecutorService pool,
             boolean fixed,
@@ -104,12 +105,8 @@ final class RAsynchronousChannelGroup extends AsynchronousChannelGroup implement
 
     // ---- threads ----
 
-    /**
-     * Runs a task on a thread of the pool.
-     *
-     * @throws RejectedExecutionException if the pool has ended
-     */
-    void executeOnPool(Runnable task) {
+    @Override
+    public void executeOnPool(Runnable task) {
         if (fixed) {
             loop.execute(task);
         } else {

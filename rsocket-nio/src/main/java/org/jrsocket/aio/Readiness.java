@@ -45,7 +45,7 @@ final class Readiness {
     /** The operations that the selecting thread has just found; used only by that thread. */
     int seen;
 
-    /** The next of those that are ready; guarded by the lock of the {@link EventLoop}. */
+    /** The next of those that are ready; guarded by the lock of the group's threads. */
     Readiness next;
 
     Readiness(Selector selector, SelectableChannel channel, Handler handler) {

@@ -7,7 +7,7 @@ package org.jrsocket.aio;
 import java.nio.channels.CompletionHandler;
 
 /**
- * The recipient of the outcome of an operation that waits for the selector: a future or a handler. {@link Transfer},
+ * The recipient of the outcome of an operation that waits for the selector: a future or a handler. {@code Transfer},
  * whose operations follow one another for as long as the channel lives, has these in fields of its own and allocates
  * nothing.
  *
@@ -23,7 +23,7 @@ record WaitingOperation<V>(PendingFuture<V> future, CompletionHandler<V, Object>
     }
 
     /** Reports the outcome; see {@link Handlers#tell}. */
-    boolean tell(RAsynchronousChannelGroup group, V value, Throwable failure, boolean direct) {
+    boolean tell(Handlers.Group group, V value, Throwable failure, boolean direct) {
         return Handlers.tell(group, future, handler, attachment, value, failure, direct);
     }
 }
