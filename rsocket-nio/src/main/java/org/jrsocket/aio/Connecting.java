@@ -8,10 +8,12 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.SocketAddress;
 import java.nio.channels.AlreadyConnectedException;
+import java.nio.channels.AsynchronousChannel;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.CompletionHandler;
 import java.nio.channels.ConnectionPendingException;
+import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.Future;
@@ -32,7 +34,8 @@ final class Connecting {
     /** What selectable channels add to a refusal from 27 on, and in late updates of other JDKs. */
     private static final String ADDED = " (connect failed)";
 
-    private final RAsynchronousSocketChannel owner;
+    private final AsynchronousChannel owner;
+    private final Handlers.Group group;
     private final SocketChannel channel;
     private final Readiness readiness;
 
@@ -42,9 +45,19 @@ final class Connecting {
     private volatile SocketAddress remote; // the same address, once connected
     private WaitingOperation<Void> pending;
 
-    /** @param remote the remote address of a channel that is connected already, or null */
-    Connecting(RAsynchronousSocketChannel owner, SocketChannel channel, Readiness readiness, SocketAddress remote) {
+    /**
+     * @param owner the channel that the application has
+     * @param channel the one inside
+     * @param remote the remote address of a channel that is connected already, or null
+     */
+    Connecting(
+            AsynchronousChannel owner,
+            Handlers.Group group,
+            SocketChannel channel,
+            Readiness readiness,
+            SocketAddress remote) {
         this.owner = owner;
+        this.group = group;
         this.channel = channel;
         this.readiness = readiness;
         this.remote = remote;
@@ -60,10 +73,21 @@ final class Connecting {
         return remote;
     }
 
-    /** @param handler null for a future */
-    <A> Future<Void> start(SocketAddress target, A attachment, CompletionHandler<Void, ? super A> handler) {
+    void ensureConnected() {
+        if (remote == null) {
+            throw new NotYetConnectedException();
+        }
+    }
+
+    /**
+     * @param handler null for a future
+     * @param onCancel for a future: has the channel refuse reads and writes, because the connection may or may not
+     *     exist
+     */
+    <A> Future<Void> start(
+            SocketAddress target, A attachment, CompletionHandler<Void, ? super A> handler, Runnable onCancel) {
         if (!owner.isOpen()) {
-            return Handlers.tellAtOnce(owner.group(), handler, attachment, null, new ClosedChannelException());
+            return Handlers.tellAtOnce(group, handler, attachment, null, new ClosedChannelException());
         }
         Addresses.checked(target);
         synchronized (readiness) {
@@ -81,8 +105,7 @@ final class Connecting {
             if (channel.connect(target)) {
                 connected();
             } else {
-                PendingFuture<Void> future =
-                        handler == null ? new PendingFuture<>(owner, owner::refuseTransfers) : null;
+                PendingFuture<Void> future = handler == null ? new PendingFuture<>(owner, onCancel) : null;
                 WaitingOperation<Void> operation = WaitingOperation.of(future, handler, attachment);
                 synchronized (readiness) {
                     failure = await(operation);
@@ -99,7 +122,7 @@ final class Connecting {
         } catch (Throwable e) {
             failure = e;
         }
-        return Handlers.tellAtOnce(owner.group(), handler, attachment, null, failure == null ? null : failed(failure));
+        return Handlers.tellAtOnce(group, handler, attachment, null, failure == null ? null : failed(failure));
     }
 
     /** Waits like {@link Readiness#await}. Called with readiness held. */
@@ -191,6 +214,6 @@ final class Connecting {
         } catch (Throwable e) {
             failure = e;
         }
-        waited.tell(owner.group(), null, failure == null ? null : failed(failure), direct);
+        waited.tell(group, null, failure == null ? null : failed(failure), direct);
     }
 }

@@ -15,7 +15,6 @@ import java.nio.channels.AsynchronousSocketChannel;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.CompletionHandler;
 import java.nio.channels.ConnectionPendingException;
-import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.util.HashSet;
@@ -52,9 +51,9 @@ final class RAsynchronousSocketChannel extends AsynchronousSocketChannel impleme
         this.group = group;
         this.channel = channel;
         this.readiness = new Readiness(group.loop().selector(), channel, this);
-        this.connecting = new Connecting(this, channel, readiness, remote);
-        this.reading = new Reading(this, channel, readiness);
-        this.writing = new Writing(this, channel, readiness);
+        this.connecting = new Connecting(this, group, channel, readiness, remote);
+        this.reading = new Reading(this, group, channel, readiness, connecting);
+        this.writing = new Writing(this, group, channel, readiness, connecting);
     }
 
     /**
@@ -78,10 +77,7 @@ final class RAsynchronousSocketChannel extends AsynchronousSocketChannel impleme
         }
     }
 
-    RAsynchronousChannelGroup group() {
-        return group;
-    }
-
+    /** For tests. */
     Readiness readiness() {
         return readiness;
     }
@@ -112,16 +108,16 @@ final class RAsynchronousSocketChannel extends AsynchronousSocketChannel impleme
 
     @Override
     public Future<Void> connect(SocketAddress target) {
-        return connecting.start(target, null, null);
+        return connecting.start(target, null, null, this::refuseTransfers);
     }
 
     @Override
     public <A> void connect(SocketAddress target, A attachment, CompletionHandler<Void, ? super A> handler) {
-        connecting.start(target, attachment, Objects.requireNonNull(handler, "'handler' is null"));
+        connecting.start(target, attachment, Objects.requireNonNull(handler, "'handler' is null"), null);
     }
 
     /** Refuses reads and writes, because a connect was cancelled and the connection may or may not exist. */
-    void refuseTransfers() {
+    private void refuseTransfers() {
         reading.kill();
         writing.kill();
     }
@@ -236,7 +232,7 @@ final class RAsynchronousSocketChannel extends AsynchronousSocketChannel impleme
     @Override
     public AsynchronousSocketChannel shutdownInput() throws IOException {
         ensureOpen();
-        ensureConnected();
+        connecting.ensureConnected();
         if (reading.shut()) {
             channel.shutdownInput();
         }
@@ -246,17 +242,11 @@ final class RAsynchronousSocketChannel extends AsynchronousSocketChannel impleme
     @Override
     public AsynchronousSocketChannel shutdownOutput() throws IOException {
         ensureOpen();
-        ensureConnected();
+        connecting.ensureConnected();
         if (writing.shut()) {
             channel.shutdownOutput();
         }
         return this;
-    }
-
-    void ensureConnected() {
-        if (connecting.remote() == null) {
-            throw new NotYetConnectedException();
-        }
     }
 
     @Override

@@ -7,6 +7,7 @@ package org.jrsocket.aio;
 import java.io.IOException;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousChannel;
 import java.nio.channels.ReadPendingException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
@@ -18,8 +19,13 @@ final class Reading extends Transfer {
     private final SocketChannel channel;
     private boolean failureTold; // accessed like the buffers of the operation in progress
 
-    Reading(RAsynchronousSocketChannel owner, SocketChannel channel, Readiness readiness) {
-        super(owner, readiness, SelectionKey.OP_READ);
+    Reading(
+            AsynchronousChannel owner,
+            RAsynchronousChannelGroup group,
+            SocketChannel channel,
+            Readiness readiness,
+            Connecting connecting) {
+        super(owner, group, readiness, connecting, SelectionKey.OP_READ);
         this.channel = channel;
     }
 

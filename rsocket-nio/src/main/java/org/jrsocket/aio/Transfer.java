@@ -6,6 +6,7 @@ package org.jrsocket.aio;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousChannel;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.CompletionHandler;
 import java.nio.channels.InterruptedByTimeoutException;
@@ -21,8 +22,10 @@ import java.util.concurrent.TimeUnit;
  */
 abstract class Transfer {
 
-    private final RAsynchronousSocketChannel channel;
-    private final Object lock;
+    private final AsynchronousChannel channel;
+    private final RAsynchronousChannelGroup group;
+    private final Readiness lock;
+    private final Connecting connecting;
     private final int op; // of the selection key
 
     // Guarded by lock.
@@ -41,9 +44,17 @@ abstract class Transfer {
     private PendingFuture<Object> future; // or null
     private Future<?> timer; // or null
 
-    Transfer(RAsynchronousSocketChannel channel, Object lock, int op) {
+    /** @param channel the one that the application has */
+    Transfer(
+            AsynchronousChannel channel,
+            RAsynchronousChannelGroup group,
+            Readiness lock,
+            Connecting connecting,
+            int op) {
         this.channel = channel;
+        this.group = group;
         this.lock = lock;
+        this.connecting = connecting;
         this.op = op;
     }
 
@@ -83,7 +94,7 @@ abstract class Transfer {
         if (!channel.isOpen()) {
             return tell(many, 0, new ClosedChannelException(), attachment, handler);
         }
-        channel.ensureConnected();
+        connecting.ensureConnected();
         return switch (admit(many != null || one.hasRemaining())) {
             case SHUT -> tell(many, -1, afterShut(), attachment, handler);
             case NOTHING_TO_DO -> tell(many, 0, null, attachment, handler);
@@ -96,8 +107,7 @@ abstract class Transfer {
     private <A> Future<?> tell(
             ByteBuffer[] many, long n, Throwable failure, A attachment, CompletionHandler<?, ? super A> handler) {
         Object value = failure == null ? value(many, n) : null;
-        return Handlers.tellAtOnce(
-                channel.group(), (CompletionHandler<Object, ? super A>) handler, attachment, value, failure);
+        return Handlers.tellAtOnce(group, (CompletionHandler<Object, ? super A>) handler, attachment, value, failure);
     }
 
     private enum Admission {
@@ -166,7 +176,7 @@ abstract class Transfer {
         synchronized (lock) {
             if (timeout > 0) { // first, as it may fail
                 long mine = ++serial;
-                timer = channel.group().schedule(() -> expire(mine), timeout, unit);
+                timer = group.schedule(() -> expire(mine), timeout, unit);
             }
             Throwable failure = suspend();
             if (failure == null) {
@@ -216,7 +226,7 @@ abstract class Transfer {
 
     /** Waits like {@link Readiness#await}. Called with the lock held. */
     private Throwable suspend() {
-        Throwable failure = channel.readiness().await(op);
+        Throwable failure = lock.await(op);
         if (failure == null) {
             waiting = true;
         }
@@ -229,7 +239,7 @@ abstract class Transfer {
     boolean take() {
         synchronized (lock) {
             if (!waiting) {
-                channel.readiness().giveUp(op);
+                lock.giveUp(op);
                 return false;
             }
             waiting = false;
@@ -271,7 +281,7 @@ abstract class Transfer {
         if (limit != null) {
             limit.cancel(false);
         }
-        Handlers.tell(channel.group(), result, told, with, value, failure, direct);
+        Handlers.tell(group, result, told, with, value, failure, direct);
     }
 
     /** Releases the operation, so that the next one may start. */

@@ -6,6 +6,7 @@ package org.jrsocket.aio;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousChannel;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
@@ -14,11 +15,16 @@ import java.nio.channels.WritePendingException;
 /** The sending direction of a channel. */
 final class Writing extends Transfer {
 
-    private final RAsynchronousSocketChannel owner;
+    private final AsynchronousChannel owner;
     private final SocketChannel channel;
 
-    Writing(RAsynchronousSocketChannel owner, SocketChannel channel, Readiness readiness) {
-        super(owner, readiness, SelectionKey.OP_WRITE);
+    Writing(
+            AsynchronousChannel owner,
+            RAsynchronousChannelGroup group,
+            SocketChannel channel,
+            Readiness readiness,
+            Connecting connecting) {
+        super(owner, group, readiness, connecting, SelectionKey.OP_WRITE);
         this.owner = owner;
         this.channel = channel;
     }
