@@ -5,20 +5,14 @@
 package org.jrsocket.aio;
 
 import java.io.IOException;
-import java.nio.channels.CancelledKeyException;
 import java.nio.channels.ClosedSelectorException;
-import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
 
 /**
  * The threads of a group and the selector that they share. One of them, the leader, selects; they all handle what it
@@ -38,16 +32,13 @@ import java.util.function.Consumer;
  * <p>{@code lock} is never held while a channel's {@link Readiness} is taken, nor during a selection; the package
  * documentation has the whole order.
  */
-final class EventLoop {
+final class EventLoop implements Worker.Work {
 
     /** The number of ticks without work after which ticking stops. */
     private static final int QUIET_TICKS = 20;
 
     /** The number of finds at which the lead is passed on after it had to be taken from a thread. */
     private static final int HANDOVERS = 64;
-
-    /** The pause where memory is lacking to go on. */
-    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     /** The source of threads. */
     interface Threads {
@@ -69,10 +60,8 @@ final class EventLoop {
     private final Condition selected = lock.newCondition();
     // Guarded by lock.
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>(); // loses none where memory is lacking
-    private Readiness firstReady; // the oldest; null if there is none
-    private Readiness lastReady;
-    private Worker idle; // of the pool, the last to become idle; null if there is none
-    private Worker idleInternal;
+    private final ReadyChannels ready = new ReadyChannels();
+    private final IdleWorkers idle = new IdleWorkers();
     private Worker leader; // selects, or will when it comes back from a handler; null: the next free thread leads
     private boolean selecting;
     private long selections;
@@ -84,9 +73,6 @@ final class EventLoop {
     private long turnsAtTick;
     private int handoversLeft;
 
-    private final List<Readiness> found = new ArrayList<>(); // used by the thread that selects
-    private final Consumer<SelectionKey> collector = this::collect;
-
     EventLoop(Handlers.Group group, Selector selector, Threads threads) {
         this.group = group;
         this.selector = selector;
@@ -97,98 +83,10 @@ final class EventLoop {
         return selector;
     }
 
-    /** A thread of the group. */
-    final class Worker implements Runnable {
-        final boolean internal;
-        private final Condition called = lock.newCondition();
-        // Guarded by lock.
-        private Worker nextIdle;
-        private boolean waits;
-        private boolean works; // is busy with what next() gave it
-        private long turns;
-
-        // What next() gave it.
-        private Runnable task;
-        private Readiness event;
-
-        private Worker(boolean internal) {
-            this.internal = internal;
-        }
-
-        @Override
-        public void run() {
-            boolean replaced = false;
-            try {
-                while (isToWork()) {
-                    try {
-                        if (task != null) {
-                            task.run();
-                        } else {
-                            event.handle(!internal);
-                        }
-                    } catch (OutOfMemoryError e) {
-                        report(e);
-                    } catch (Throwable t) {
-                        try {
-                            replaced = isReplaced(this);
-                        } catch (OutOfMemoryError none) {
-                            report(t);
-                            continue;
-                        }
-                        throw t;
-                    }
-                }
-            } finally {
-                task = null;
-                event = null;
-                ended(this, replaced);
-            }
-        }
-
-        /** Waits for something to do. Returns false if there will be nothing more. */
-        private boolean isToWork() {
-            while (true) {
-                try {
-                    Thread.interrupted(); // a selection would return at once
-                    if (!internal) {
-                        Handlers.begin(group);
-                    }
-                    return next(this);
-                } catch (IOException e) {
-                    fail(e); // and goes on with what is left to do: there may be no other thread
-                } catch (OutOfMemoryError e) {
-                    LockSupport.parkNanos(PAUSE_NANOS);
-                }
-            }
-        }
-
-        private void fail(IOException e) {
-            boolean told = false;
-            while (!told) {
-                try {
-                    threads.failed(e);
-                    told = true;
-                } catch (OutOfMemoryError again) { // nobody else would close the channels
-                    LockSupport.parkNanos(PAUSE_NANOS);
-                }
-            }
-        }
-
-        /** Tells what the thread would tell if it ended. */
-        private void report(Throwable thrown) {
-            Thread me = Thread.currentThread();
-            try {
-                me.getUncaughtExceptionHandler().uncaughtException(me, thrown);
-            } catch (Throwable t) {
-                // as at the end of a thread, nobody hears of it
-            }
-        }
-    }
-
     /** Starts the given numbers of threads of the pool, and of internal threads. */
     void start(int pooled, int internal) {
         for (int i = 0; i < pooled + internal; i++) {
-            Worker worker = new Worker(i >= pooled);
+            Worker worker = new Worker(this, i >= pooled, lock.newCondition());
             count(1);
             try {
                 threads.start(worker);
@@ -207,7 +105,7 @@ final class EventLoop {
             lock.lock();
         } catch (OutOfMemoryError e) {
             while (!lock.tryLock()) {
-                LockSupport.parkNanos(PAUSE_NANOS);
+                LockSupport.parkNanos(Worker.PAUSE_NANOS);
             }
         }
     }
@@ -233,7 +131,7 @@ final class EventLoop {
                 throw new RejectedExecutionException(); // no message, like the JDK's
             }
             tasks.add(task);
-            if (!wakeIdleWorker() && selecting) {
+            if (!idle.wakeOne() && selecting) {
                 selector.wakeup();
             }
         } finally {
@@ -243,8 +141,12 @@ final class EventLoop {
 
     // ---- who does what ----
 
-    /** Waits for something to do. Returns false if there will be nothing more. */
-    private boolean next(Worker me) throws IOException {
+    @Override
+    public boolean next(Worker me) throws IOException {
+        Thread.interrupted(); // a selection would return at once
+        if (!me.internal) {
+            Handlers.begin(group);
+        }
         lock.lock();
         try {
             me.works = false;
@@ -253,7 +155,7 @@ final class EventLoop {
             while (true) {
                 me.task = tasks.poll();
                 if (me.task == null) {
-                    me.event = takeReady();
+                    me.event = ready.take();
                 }
                 if (me.task != null || me.event != null) {
                     begin(me);
@@ -265,7 +167,7 @@ final class EventLoop {
                 if (!broken && mayLead(me)) {
                     lead(me);
                 } else {
-                    waitForCall(me);
+                    idle.await(me);
                 }
             }
         } finally {
@@ -277,15 +179,15 @@ final class EventLoop {
     private void begin(Worker me) {
         me.works = true;
         me.turns++;
-        if (!tasks.isEmpty() || firstReady != null) {
-            wakeIdleWorker(); // and that one calls the next
+        if (!tasks.isEmpty() || !ready.isEmpty()) {
+            idle.wakeOne(); // and that one calls the next
         }
         if (leader == me) {
             if (handoversLeft > 0) {
                 handoversLeft--;
                 leader = null;
-                wakeIdleWorker();
-            } else if (!ticking && (idle != null || idleInternal != null)) {
+                idle.wakeOne();
+            } else if (!ticking && !idle.isEmpty()) {
                 quiet = 0;
                 turnsAtTick = -1;
                 tickLater();
@@ -295,10 +197,10 @@ final class EventLoop {
 
     /** Called with the lock held. */
     private boolean mayLead(Worker me) {
-        if (me.internal && idle != null) {
+        if (me.internal && idle.hasPooled()) {
             if (leader == null || leader == me) {
                 leader = null;
-                wakeIdleWorker();
+                idle.wakeOne();
             }
             return false;
         }
@@ -327,109 +229,16 @@ final class EventLoop {
     /** Called with the lock held, which it releases while it selects. */
     private void select(boolean now) throws IOException {
         assert !selecting;
-        int fresh = 0;
         selecting = true;
         lock.unlock();
         try {
-            if (now) {
-                selector.selectNow(collector);
-            } else {
-                Thread.interrupted(); // while interrupted, this selection and all that follow would return at once
-                selector.select(collector);
-            }
-            for (int i = 0; i < found.size(); i++) {
-                Readiness each = found.get(i);
-                if (each.found()) {
-                    found.set(fresh++, each);
-                }
-            }
-        } finally { // if that fails, the next selection finds the others again
+            ready.find(selector, now);
+        } finally {
             enter();
             selecting = false;
             selections++;
-            for (int i = 0; i < fresh; i++) {
-                addReady(found.get(i));
-            }
-            found.clear();
+            ready.addFound();
             selected.signalAll();
-        }
-    }
-
-    private void collect(SelectionKey key) {
-        Readiness channel = (Readiness) key.attachment();
-        try {
-            channel.seen = key.readyOps();
-            found.add(channel);
-        } catch (CancelledKeyException e) {
-            // closed in the meantime: no operation waits any more
-        } catch (OutOfMemoryError e) {
-            // the next selection finds it again
-        }
-    }
-
-    /** Adds a channel that is not among those that are ready. Called with the lock held. */
-    private void addReady(Readiness channel) {
-        if (lastReady == null) {
-            firstReady = channel;
-        } else {
-            lastReady.next = channel;
-        }
-        lastReady = channel;
-    }
-
-    /** Called with the lock held. */
-    private Readiness takeReady() {
-        Readiness first = firstReady;
-        if (first != null) {
-            firstReady = first.next;
-            first.next = null;
-            if (firstReady == null) {
-                lastReady = null;
-            }
-        }
-        return first;
-    }
-
-    /** Wakes an idle thread. Returns false if all threads are busy. Called with the lock held. */
-    private boolean wakeIdleWorker() {
-        Worker called = idle != null ? idle : idleInternal;
-        if (called == null) {
-            return false;
-        }
-        isNoLongerIdle(called);
-        called.called.signal();
-        return true;
-    }
-
-    /** Called with the lock held, for the last that became idle. */
-    private void isNoLongerIdle(Worker last) {
-        if (last.internal) {
-            idleInternal = last.nextIdle;
-        } else {
-            idle = last.nextIdle;
-        }
-        last.nextIdle = null;
-        last.waits = false;
-    }
-
-    /** Called with the lock held. */
-    private void waitForCall(Worker me) {
-        me.waits = true;
-        if (me.internal) {
-            me.nextIdle = idleInternal;
-            idleInternal = me;
-        } else {
-            me.nextIdle = idle;
-            idle = me;
-        }
-        try {
-            while (me.waits) {
-                me.called.awaitUninterruptibly();
-            }
-        } finally {
-            if (me.waits) { // no memory to wait, so the lock was held all the time
-                isNoLongerIdle(me);
-            }
         }
     }
 
@@ -457,7 +266,7 @@ final class EventLoop {
             } else if (current.turns == turnsAtTick) {
                 leader = null;
                 handoversLeft = HANDOVERS;
-                wakeIdleWorker();
+                idle.wakeOne();
             }
             turnsAtTick = current.turns;
             ticking = false;
@@ -470,6 +279,11 @@ final class EventLoop {
     }
 
     // ---- the end ----
+
+    @Override
+    public void failed(IOException e) {
+        threads.failed(e);
+    }
 
     /**
      * Makes the selector forget a channel that was closed. When this returns, what the kernel keeps for the channel,
@@ -490,8 +304,8 @@ final class EventLoop {
                     selected.awaitUninterruptibly();
                 } else {
                     select(true);
-                    if (firstReady != null) {
-                        wakeIdleWorker();
+                    if (!ready.isEmpty()) {
+                        idle.wakeOne();
                     }
                 }
             }
@@ -507,7 +321,7 @@ final class EventLoop {
         lock.lock();
         try {
             ending = true;
-            while (wakeIdleWorker()) {
+            while (idle.wakeOne()) {
                 // all of them
             }
             if (selecting) {
@@ -521,8 +335,8 @@ final class EventLoop {
         }
     }
 
-    /** Has another thread take the place of one that ends. Returns false if there are fewer from now on. */
-    private boolean isReplaced(Worker me) {
+    @Override
+    public boolean isReplaced(Worker me) {
         enter();
         try {
             if (ending) {
@@ -532,19 +346,20 @@ final class EventLoop {
             lock.unlock();
         }
         try {
-            threads.start(new Worker(me.internal));
+            threads.start(new Worker(this, me.internal, lock.newCondition()));
             return true;
         } catch (RejectedExecutionException e) {
             return false;
         }
     }
 
-    private void ended(Worker me, boolean replaced) {
+    @Override
+    public void ended(Worker me, boolean replaced) {
         enter();
         try {
             if (leader == me) {
                 leader = null;
-                wakeIdleWorker();
+                idle.wakeOne();
             }
             if (!replaced) {
                 workers--;

@@ -75,7 +75,7 @@ final class RAsynchronousChannelGroup extends AsynchronousChannelGroup implement
 
     private final class Source implements EventLoop.Threads {
         @Override
-        public void start(EventLoop.Worker worker) {
+        public void start(Worker worker) {
             if (worker.internal) {
                 Threads.daemon("jrsocket-aio", worker).start();
             } else {
