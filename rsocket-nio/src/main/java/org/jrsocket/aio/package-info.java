@@ -12,13 +12,17 @@
  * <p>May use {@code nio}, through the types of {@code java.nio.channels}, the provider and {@code ProgramProviders};
  * the threads of {@code stream}; and slf4j.
  *
- * <p>From top to bottom: provider, channels, {@code Connecting}, {@code Transfer}, group, {@code EventLoop},
- * {@code Readiness}, {@code WaitingOperation}, {@code Handlers}, {@code PendingFuture}. Arrows that point up:
+ * <p>From top to bottom: provider, server channel, socket channel, {@code Reading} and {@code Writing},
+ * {@code Transfer}, {@code Connecting}, group, {@code EventLoop}, {@code IdleWorkers}, {@code Worker},
+ * {@code ReadyChannels}, {@code Readiness}, {@code WaitingOperation}, {@code Handlers}, {@code PendingFuture}. No class
+ * uses one above it:
  *
  * <ul>
- *   <li>A transfer is one direction of a channel, and uses that channel's group and key, as {@code Connecting} does.
- *   <li>A channel and a group know the provider that made them: the JDK's constructors demand it.
- *   <li>{@code EventLoop} and {@code Handlers} know the group whose threads they run on: handlers belong to it.
+ *   <li>A transfer is one direction of a channel, and gets the channel's group, lock and {@code Connecting}, as that
+ *       gets the first two. The channel itself they only close, or ask whether it is open.
+ *   <li>A channel and a group know the provider that made them only as one of the JDK's, whose constructors demand it.
+ *   <li>{@code EventLoop} and {@code Handlers} know the group whose threads they run on by {@code Handlers.Group}:
+ *       handlers belong to it. A {@code Worker} knows what gives it something to do by {@code Worker.Work}.
  * </ul>
  *
  * <p>Locks, in the order in which they may be taken; a thread need not hold those above, and no handler is called with
