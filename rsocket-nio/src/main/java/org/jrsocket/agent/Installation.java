@@ -130,7 +130,7 @@ final class Installation {
                 holder.close(); // nothing of this one goes on in the background
                 return;
             }
-            StderrLoggers.level(level);
+            StderrLogger.level(level);
             installation.install();
         } catch (ConfigurationException e) {
             throw e;

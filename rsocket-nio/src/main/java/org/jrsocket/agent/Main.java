@@ -88,7 +88,7 @@ public final class Main implements Callable<Integer> {
     static Settings settings() throws ConfigurationException {
         Settings settings = Settings.read(null, System.getProperties(), System.getenv());
         // The command's answer already says what a warning would.
-        StderrLoggers.level(settings.log() == LogLevel.WARN ? LogLevel.ERROR : settings.log());
+        StderrLogger.level(settings.log() == LogLevel.WARN ? LogLevel.ERROR : settings.log());
         return settings;
     }
 

@@ -7,6 +7,8 @@ package org.jrsocket.agent;
 import java.io.PrintWriter;
 import java.io.Serial;
 import java.io.StringWriter;
+import java.util.Locale;
+import org.jrsocket.connect.LogLevel;
 import org.slf4j.Marker;
 import org.slf4j.event.Level;
 import org.slf4j.helpers.LegacyAbstractLogger;
@@ -18,8 +20,28 @@ final class StderrLogger extends LegacyAbstractLogger {
     @Serial
     private static final long serialVersionUID = 1;
 
+    /** The level of the agent's settings, or of this property if there is no agent. */
+    private static volatile Level level = named(System.getProperty("org.jrsocket.log"));
+
     StderrLogger(String name) {
         this.name = name;
+    }
+
+    static Level level() {
+        return level;
+    }
+
+    static void level(LogLevel least) {
+        level = Level.valueOf(least.name());
+    }
+
+    private static Level named(String name) {
+        for (Level each : Level.values()) {
+            if (name != null && each.name().equals(name.toUpperCase(Locale.ROOT))) {
+                return each;
+            }
+        }
+        return Level.WARN;
     }
 
     @Override
@@ -48,7 +70,7 @@ final class StderrLogger extends LegacyAbstractLogger {
     }
 
     private static boolean isEnabled(Level level) {
-        return level.toInt() >= StderrLoggers.level().toInt();
+        return level.toInt() >= level().toInt();
     }
 
     @Override

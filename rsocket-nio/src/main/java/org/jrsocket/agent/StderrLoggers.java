@@ -4,10 +4,7 @@
  */
 package org.jrsocket.agent;
 
-import java.util.Locale;
-import org.jrsocket.connect.LogLevel;
 import org.slf4j.Logger;
-import org.slf4j.event.Level;
 
 /**
  * The factory of the drop-in jar's loggers. The jar's build puts this class in the place of slf4j's
@@ -16,9 +13,6 @@ import org.slf4j.event.Level;
  * application's log.
  */
 public final class StderrLoggers {
-
-    /** The level of the agent's settings, or of this property if there is no agent. */
-    private static volatile Level level = named(System.getProperty("org.jrsocket.log"));
 
     private StderrLoggers() {}
 
@@ -30,22 +24,5 @@ public final class StderrLoggers {
 
     public static Logger getLogger(String name) {
         return new StderrLogger(name);
-    }
-
-    static Level level() {
-        return level;
-    }
-
-    static void level(LogLevel least) {
-        level = Level.valueOf(least.name());
-    }
-
-    private static Level named(String name) {
-        for (Level each : Level.values()) {
-            if (name != null && each.name().equals(name.toUpperCase(Locale.ROOT))) {
-                return each;
-            }
-        }
-        return Level.WARN;
     }
 }

@@ -175,7 +175,7 @@ public final class AttachProgram {
         Files.writeString(rules, "connect no-such-host.invalid * tcp\n");
         attach(jar, "log=debug,rules=" + rules);
         Files.delete(rules);
-        check(StderrLoggers.level() == Level.ERROR, "the log is as it was");
+        check(StderrLogger.level() == Level.ERROR, "the log is as it was");
         for (Thread thread : Thread.getAllStackTraces().keySet()) {
             if (thread.getName().equals("jrsocket-names")) {
                 thread.join(30_000);
