@@ -18,20 +18,15 @@ public final class Agent {
 
     /** Called by the JVM before {@code main}. */
     public static void premain(String arguments, Instrumentation instrumentation) {
-        if (!BootPath.delegate("premain", arguments, instrumentation)) {
+        if (!BootPath.delegate(Agent.class, "premain", arguments, instrumentation)) {
             Installation.begin(arguments, instrumentation);
         }
     }
 
     /** Called by the JVM when the agent is attached. */
     public static void agentmain(String arguments, Instrumentation instrumentation) {
-        if (!BootPath.delegate("agentmain", arguments, instrumentation)) {
+        if (!BootPath.delegate(Agent.class, "agentmain", arguments, instrumentation)) {
             Installation.attach(arguments, instrumentation);
         }
-    }
-
-    /** Prints one line on stderr. */
-    static void say(String line) {
-        System.err.println("jrsocket: " + line.replaceAll("\\s*\\R\\s*", " "));
     }
 }

@@ -33,7 +33,7 @@ final class BootPath {
 
     private static final String OPTION = "-javaagent:";
 
-    /** Classes that are loaded once a program uses ours, but not if the JVM has only called {@link Agent}. */
+    /** Classes that are loaded once a program uses ours, but not if the JVM has only called the agent. */
     private static final Set<String> OURS =
             Set.of("org.jrsocket.connect.TransportContext", "org.jrsocket.stream.RdmaTransport");
 
@@ -43,24 +43,24 @@ final class BootPath {
      * Puts the agent's jar on the boot class path and calls the agent from there, if this class is not on it yet. Does
      * not do so if the agent is attached to a program that already uses classes of ours.
      *
-     * @param entry the agent's method that the JVM has called
+     * @param agent the class that the JVM has called
+     * @param entry its method
      * @return whether that was done; if not, the caller does the work itself, without what the boot class path gives
      */
-    static boolean delegate(String entry, String arguments, Instrumentation instrumentation) {
+    static boolean delegate(Class<?> agent, String entry, String arguments, Instrumentation instrumentation) {
         if (BootPath.class.getClassLoader() == null || entry.equals("agentmain") && isInUse(instrumentation)) {
             return false;
         }
         Method there;
         try {
-            Path file = jar();
+            Path file = jar(agent);
             if (file == null) {
                 return false;
             }
             try (JarFile jar = new JarFile(file.toFile())) {
                 instrumentation.appendToBootstrapClassLoaderSearch(jar);
             }
-            there = Class.forName(Agent.class.getName(), true, null)
-                    .getMethod(entry, String.class, Instrumentation.class);
+            there = Class.forName(agent.getName(), true, null).getMethod(entry, String.class, Instrumentation.class);
         } catch (IOException | URISyntaxException | ReflectiveOperationException | RuntimeException e) {
             return false; // Management says what is missing then
         }
@@ -68,7 +68,7 @@ final class BootPath {
             there.invoke(null, arguments, instrumentation);
         } catch (InvocationTargetException | IllegalAccessException e) {
             // The agent lets no exception through. One that this method threw would end the JVM.
-            Agent.say("TCP only: " + (e.getCause() == null ? e : e.getCause()));
+            Notices.say("TCP only: " + (e.getCause() == null ? e : e.getCause()));
         }
         return true;
     }
@@ -161,29 +161,29 @@ final class BootPath {
      * Returns the agent's jar: the one that has this class, unless the JVM found the class in another jar on the
      * program's class path; then the one that an option names. Null if there is none, or if it cannot be determined.
      */
-    private static Path jar() throws URISyntaxException {
+    private static Path jar(Class<?> agent) throws URISyntaxException {
         CodeSource source = BootPath.class.getProtectionDomain().getCodeSource();
         URI location = source == null ? null : source.getLocation().toURI();
         Path own = location == null || !"file".equals(location.getScheme()) ? null : Path.of(location);
-        if (own != null && isAgent(own)) {
+        if (own != null && isJarOf(agent, own)) {
             return own;
         }
         for (File named : agents()) {
-            if (isAgent(named.toPath())) {
+            if (isJarOf(agent, named.toPath())) {
                 return named.toPath();
             }
         }
         return null;
     }
 
-    private static boolean isAgent(Path file) {
+    private static boolean isJarOf(Class<?> agent, Path file) {
         if (!Files.isRegularFile(file)) {
             return false;
         }
         try (JarFile jar = new JarFile(file.toFile())) {
             Manifest manifest = jar.getManifest();
             return manifest != null
-                    && Agent.class.getName().equals(manifest.getMainAttributes().getValue("Premain-Class"));
+                    && agent.getName().equals(manifest.getMainAttributes().getValue("Premain-Class"));
         } catch (IOException e) {
             return false;
         }

@@ -84,7 +84,7 @@ final class Installation {
     static void begin(String arguments, Instrumentation instrumentation) {
         String warning = BootPath.wrongJarWarning();
         if (warning != null) {
-            Agent.say(warning);
+            Notices.say(warning);
         }
         start(arguments, instrumentation, TransportHolder.rdmaCore());
     }
@@ -92,7 +92,7 @@ final class Installation {
     /** Starts the agent when it is attached. */
     static void attach(String arguments, Instrumentation instrumentation) {
         if (Installation.class.getClassLoader() == null && BootPath.isInUse(instrumentation)) {
-            Agent.say(IN_USE);
+            Notices.say(IN_USE);
         } else {
             attach(arguments, instrumentation, TransportHolder.rdmaCore());
         }
@@ -102,7 +102,7 @@ final class Installation {
         try {
             run(arguments, instrumentation, holder, false);
         } catch (ConfigurationException e) {
-            Agent.say(e.getMessage());
+            Notices.say(e.getMessage());
             // a program that runs differently from what it was told is worse than one that does not run
             Runtime.getRuntime().halt(1);
         }
@@ -113,7 +113,7 @@ final class Installation {
         try {
             run(arguments, instrumentation, holder, true);
         } catch (ConfigurationException e) {
-            Agent.say("the agent was not attached: " + e.getMessage());
+            Notices.say("the agent was not attached: " + e.getMessage());
         }
     }
 
@@ -126,7 +126,8 @@ final class Installation {
             level = settings.log();
             installation = new Installation(TransportContext.open(settings, holder), holder, instrumentation, attached);
             if (STARTED.getAndSet(true)) {
-                warn(level, "the agent was started already, by another -javaagent or attached; it stays as it is");
+                Notices.warn(
+                        level, "the agent was started already, by another -javaagent or attached; it stays as it is");
                 holder.close(); // nothing of this one goes on in the background
                 return;
             }
@@ -138,7 +139,7 @@ final class Installation {
             if (installation != null) {
                 installation.tcpOnly(null, e.toString());
             } else {
-                warn(level, "TCP only: " + e);
+                Notices.warn(level, "TCP only: " + e);
             }
             if (level.compareTo(LogLevel.DEBUG) >= 0) {
                 e.printStackTrace();
@@ -161,7 +162,7 @@ final class Installation {
                 sayMissing(holder.provider());
             }
         } catch (VerbsUnavailableException e) {
-            warn(context.settings().log(), context.withoutRdma(e));
+            Notices.warn(context.settings().log(), context.withoutRdma(e));
             if (!context.mayUse(Policy.RDMA) && !context.expectsRdma(e)) {
                 InstalledSockets.jdks("there was no RDMA when the agent started");
                 Management.register(context, holder, instrumentation);
@@ -169,7 +170,7 @@ final class Installation {
             }
         }
         NativeLibrary.OS.keep();
-        if (net && attached && isLoaded(Object.class.getModule(), SERVER_SOCKET, instrumentation)) {
+        if (net && attached && LoadedClasses.contain(Object.class.getModule(), SERVER_SOCKET, instrumentation)) {
             tcpOnly(Kind.SOCKETS, HAS_SERVERS);
             net = false;
         }
@@ -194,30 +195,17 @@ final class Installation {
         try {
             String missing = context.withoutDevices(provider.devices());
             if (missing != null) {
-                warn(context.settings().log(), missing);
+                Notices.warn(context.settings().log(), missing);
             }
         } catch (IOException | RuntimeException e) {
             // each connection finds out for itself
         }
     }
 
-    /**
-     * @param module the module of the class: few classes are in it, and each class that is asked for its name has to
-     *     make it
-     */
-    static boolean isLoaded(Module module, String name, Instrumentation instrumentation) {
-        for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
-            if (loaded.getModule() == module && loaded.getName().equals(name)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
     private void open() {
         Map<String, Set<Module>> opens = new HashMap<>();
         for (String name : SocketFactories.PACKAGES) {
-            opens.put(name, Set.of(Agent.class.getModule()));
+            opens.put(name, Set.of(Installation.class.getModule()));
         }
         instrumentation.redefineModule(Object.class.getModule(), Set.of(), Map.of(), opens, Set.of(), Map.of());
     }
@@ -282,18 +270,12 @@ final class Installation {
             InstalledSockets.jdks(kind, reason);
         }
         if (!context.mayUse(Policy.RDMA)) {
-            warn(context.settings().log(), what + ": " + reason);
+            Notices.warn(context.settings().log(), what + ": " + reason);
         } else if (attached) { // nothing ends a program that is running, but it is told
-            Agent.say(what + ", and connections that must use RDMA do not fail: " + reason);
+            Notices.say(what + ", and connections that must use RDMA do not fail: " + reason);
         } else {
             throw new ConfigurationException(
                     what, reason + "; policy or rules require RDMA, so this JVM does not start");
-        }
-    }
-
-    static void warn(LogLevel level, String line) {
-        if (level.compareTo(LogLevel.WARN) >= 0) {
-            Agent.say(line);
         }
     }
 }

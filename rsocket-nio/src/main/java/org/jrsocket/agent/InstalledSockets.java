@@ -48,7 +48,7 @@ final class InstalledSockets {
 
     /**
      * Leaves this JVM's own sockets to TCP. For commands, which use RDMA directly and compare it with TCP. It is not in
-     * {@link Installation}, because that class needs a module (java.instrument) which commands do not need.
+     * {@code Installation}, because that class needs a module (java.instrument) which commands do not need.
      */
     static void useTcp() {
         TransportContext chooser = context;

@@ -6,8 +6,6 @@ package org.jrsocket.agent;
 
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
-import java.security.AccessController;
-import java.security.PrivilegedAction;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.connect.TransportHolder;
 import org.jrsocket.nio.ProgramProviders;
@@ -22,15 +20,10 @@ import org.slf4j.LoggerFactory;
  */
 final class Management {
 
-    static final String BUILDER = "javax.management.builder.initial";
-
     private static final Logger LOG = LoggerFactory.getLogger(Management.class);
     private static final String STARTED = "java.lang.management.ManagementFactory";
 
-    /** The bean to register; set before the builder is named. */
     private static volatile TransportBean bean;
-    /** The builder that was named before ours, which then delegates to it. */
-    private static volatile String other;
 
     private Management() {}
 
@@ -42,7 +35,7 @@ final class Management {
         }
         try {
             bean = new TransportBean(context, holder);
-            if (Installation.isLoaded(management, STARTED, instrumentation)) {
+            if (LoadedClasses.contain(management, STARTED, instrumentation)) {
                 PlatformBuilder.registerNow(bean); // another agent came first, or we are attached to a running JVM
                 return;
             }
@@ -56,8 +49,7 @@ final class Management {
                 return;
             }
             ProgramProviders.ensureFound(PlatformBuilder.class); // otherwise JMX would not start at all
-            other = System.getProperty(BUILDER);
-            System.setProperty(BUILDER, PlatformBuilder.class.getName());
+            PlatformBuilder.announce(bean);
         } catch (IOException e) {
             LOG.warn("no JMX bean {}: {}", TransportBean.NAME, e.getMessage());
         } catch (Exception | LinkageError e) {
@@ -65,26 +57,8 @@ final class Management {
         }
     }
 
+    /** For tests. */
     static TransportBean bean() {
         return bean;
-    }
-
-    static String other() {
-        return other;
-    }
-
-    /** Restores the property for other MBean servers, once the platform's exists. */
-    @SuppressWarnings("removal") // the code that starts JMX need not have the right to read properties (JDK 17)
-    static void done() {
-        AccessController.doPrivileged((PrivilegedAction<Void>) () -> {
-            if (PlatformBuilder.class.getName().equals(System.getProperty(BUILDER))) {
-                if (other == null) {
-                    System.clearProperty(BUILDER);
-                } else {
-                    System.setProperty(BUILDER, other);
-                }
-            }
-            return null;
-        });
     }
 }

@@ -33,7 +33,7 @@ class NettyBypass implements ClassFileTransformer {
 
     /** Prints a line, on a separate thread: where a class is loaded, a class loader's lock may be held. */
     void tell(String line) {
-        Installation.warn(level, line);
+        Notices.warn(level, line);
     }
 
     @Override

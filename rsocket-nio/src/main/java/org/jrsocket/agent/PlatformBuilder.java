@@ -6,6 +6,7 @@ package org.jrsocket.agent;
 
 import java.lang.management.ManagementFactory;
 import java.security.AccessController;
+import java.security.PrivilegedAction;
 import java.security.PrivilegedActionException;
 import java.security.PrivilegedExceptionAction;
 import javax.management.MBeanServer;
@@ -15,14 +16,20 @@ import javax.management.ObjectName;
 import org.slf4j.LoggerFactory;
 
 /**
- * Builds MBean servers as the JDK would, and adds our bean to the platform's. Made by the JDK: see {@link Management}.
+ * Builds MBean servers as the JDK would, and adds our bean to the platform's. Made by the JDK: see {@code Management}.
  */
 public final class PlatformBuilder extends MBeanServerBuilder {
+
+    private static final String PROPERTY = "javax.management.builder.initial";
+
+    /** The bean to add; set before the builder is named. */
+    private static volatile TransportBean bean;
+    /** The builder that was named before ours, which then delegates to it. */
+    private static volatile String other;
 
     private final MBeanServerBuilder builder;
 
     public PlatformBuilder() throws ReflectiveOperationException {
-        String other = Management.other();
         if (other == null) {
             builder = new MBeanServerBuilder();
         } else {
@@ -45,10 +52,32 @@ public final class PlatformBuilder extends MBeanServerBuilder {
                 .walk(frames ->
                         frames.anyMatch(frame -> frame.getClassName().equals(ManagementFactory.class.getName())));
         if (platform) {
-            register(server, Management.bean());
-            Management.done();
+            register(server, bean);
+            done();
         }
         return server;
+    }
+
+    /** Has the JDK use this builder for the platform's MBean server. */
+    static void announce(TransportBean toAdd) {
+        bean = toAdd;
+        other = System.getProperty(PROPERTY);
+        System.setProperty(PROPERTY, PlatformBuilder.class.getName());
+    }
+
+    /** Restores the property for other MBean servers, once the platform's exists. */
+    @SuppressWarnings("removal") // the code that starts JMX need not have the right to read properties (JDK 17)
+    private static void done() {
+        AccessController.doPrivileged((PrivilegedAction<Void>) () -> {
+            if (PlatformBuilder.class.getName().equals(System.getProperty(PROPERTY))) {
+                if (other == null) {
+                    System.clearProperty(PROPERTY);
+                } else {
+                    System.setProperty(PROPERTY, other);
+                }
+            }
+            return null;
+        });
     }
 
     static void registerNow(TransportBean bean) {
