@@ -4,6 +4,7 @@
  */
 package org.jrsocket.agent;
 
+import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.util.Locale;
@@ -60,8 +61,8 @@ final class ClientOptions {
         return TransportContext.open(settings, holder);
     }
 
-    Report report(Main main) {
-        return new Report(format, main.out(), main.err(), quiet);
+    Report report(Commands.Terminal terminal) {
+        return new Report(format, terminal.out(), terminal.err(), quiet);
     }
 
     Peer peer(String text, int defaultPort) {
@@ -73,11 +74,11 @@ final class ClientOptions {
     }
 
     /** Looks the host up. Returns null, after a line on stderr, if that fails. */
-    static InetSocketAddress resolve(Peer peer, Main main) {
+    static InetSocketAddress resolve(Peer peer, PrintStream err) {
         try {
             return peer.resolve();
         } catch (UnknownHostException e) {
-            main.err().println(peer.text() + ": unknown host");
+            err.println(peer.text() + ": unknown host");
             return null;
         }
     }

@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "ctl",
         mixinStandardHelpOptions = true,
-        versionProvider = Main.Version.class,
+        versionProvider = Commands.Version.class,
         description = {
             "Shows and changes what carries the connections of a JVM that runs with the agent, over JMX.",
             "",
@@ -75,7 +75,7 @@ final class ControlCommand implements Callable<Integer> {
     };
 
     @ParentCommand
-    private Main main;
+    private Commands.Terminal terminal;
 
     @Spec
     private CommandSpec spec;
@@ -118,7 +118,7 @@ final class ControlCommand implements Callable<Integer> {
             throw new CommandLine.ParameterException(spec.commandLine(), "Only policy takes an argument");
         }
         if (ModuleLayer.boot().findModule("java.management").isEmpty()) {
-            main.err().println("jrsocket: this Java runtime cannot query another one (no module java.management)");
+            terminal.err().println("jrsocket: this Java runtime cannot query another one (no module java.management)");
             return 1;
         }
         if ((user == null) != (passwordFile == null)) {
@@ -128,9 +128,9 @@ final class ControlCommand implements Callable<Integer> {
             throw new CommandLine.ParameterException(spec.commandLine(), "--wait must not be negative");
         }
         try (RemoteTransport remote = RemoteTransport.connect(target, credentials())) {
-            return run(remote, main.out());
+            return run(remote, terminal.out());
         } catch (IOException e) {
-            main.err().println("jrsocket: " + String.valueOf(e.getMessage()).replaceAll("\\s*\\R\\s*", " "));
+            terminal.err().println("jrsocket: " + String.valueOf(e.getMessage()).replaceAll("\\s*\\R\\s*", " "));
             return 1;
         }
     }
@@ -169,7 +169,7 @@ final class ControlCommand implements Callable<Integer> {
         out.println("policy override: " + remote.get("PolicyOverride"));
         String sockets = (String) remote.get("Sockets");
         if (policy != null && !sockets.isEmpty() && !sockets.contains(": ours")) {
-            main.err().println("jrsocket: the override has no effect in that JVM: " + sockets);
+            terminal.err().println("jrsocket: the override has no effect in that JVM: " + sockets);
         }
     }
 

@@ -8,11 +8,8 @@ import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import org.jrsocket.connect.ConfigurationException;
-import org.jrsocket.connect.LogLevel;
-import org.jrsocket.connect.Settings;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
@@ -25,7 +22,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "java -jar rsocket.jar",
         mixinStandardHelpOptions = true,
-        versionProvider = Main.Version.class,
+        versionProvider = Commands.Version.class,
         description = "RDMA for the JVM. In an application's JVM: java -javaagent:rsocket.jar -jar app.jar",
         subcommands = {
             Main.DoctorCommand.class,
@@ -35,7 +32,7 @@ import picocli.CommandLine.Spec;
             Main.VersionCommand.class,
             CommandLine.HelpCommand.class
         })
-public final class Main implements Callable<Integer> {
+public final class Main implements Callable<Integer>, Commands.Terminal {
 
     static final int WRONG = CommandLine.ExitCode.USAGE;
 
@@ -76,33 +73,20 @@ public final class Main implements Callable<Integer> {
         throw new CommandLine.ParameterException(spec.commandLine(), "No command given");
     }
 
-    PrintStream out() {
+    @Override
+    public PrintStream out() {
         return out;
     }
 
-    PrintStream err() {
+    @Override
+    public PrintStream err() {
         return err;
-    }
-
-    /** Reads the settings from the system properties and the environment, and sets up the log. */
-    static Settings settings() throws ConfigurationException {
-        Settings settings = Settings.read(null, System.getProperties(), System.getenv());
-        // The command's answer already says what a warning would.
-        StderrLogger.level(settings.log() == LogLevel.WARN ? LogLevel.ERROR : settings.log());
-        return settings;
-    }
-
-    static final class Version implements IVersionProvider {
-        @Override
-        public String[] getVersion() {
-            return new String[] {"jrsocket " + Build.VERSION};
-        }
     }
 
     @Command(
             name = "version",
             mixinStandardHelpOptions = true,
-            versionProvider = Version.class,
+            versionProvider = Commands.Version.class,
             description = "Prints the version.")
     static final class VersionCommand implements Callable<Integer> {
         @ParentCommand
@@ -118,7 +102,7 @@ public final class Main implements Callable<Integer> {
     @Command(
             name = "doctor",
             mixinStandardHelpOptions = true,
-            versionProvider = Version.class,
+            versionProvider = Commands.Version.class,
             description = "Shows what this host has for RDMA and what is missing,"
                     + " and which transport a connection to HOST:PORT would get, and why.",
             exitCodeListHeading = "Exit status:%n",
@@ -146,7 +130,7 @@ public final class Main implements Callable<Integer> {
             } catch (IllegalArgumentException e) {
                 throw new CommandLine.ParameterException(spec.commandLine(), e.getMessage());
             }
-            return new Doctor(settings(), main.out).run(parsed);
+            return new Doctor(Commands.settings(), main.out).run(parsed);
         }
     }
 }

@@ -27,7 +27,7 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "perf",
         mixinStandardHelpOptions = true,
-        versionProvider = Main.Version.class,
+        versionProvider = Commands.Version.class,
         subcommands = {PerfCommand.ServerCommand.class},
         synopsisSubcommandLabel = "[server]",
         description = "Measures round trips and throughput to a host that runs \"perf server\"."
@@ -37,7 +37,7 @@ import picocli.CommandLine.ParentCommand;
 final class PerfCommand implements Callable<Integer> {
 
     @ParentCommand
-    private Main main;
+    private Commands.Terminal terminal;
 
     @CommandLine.Spec
     private CommandLine.Model.CommandSpec spec;
@@ -88,13 +88,13 @@ final class PerfCommand implements Callable<Integer> {
             throw new CommandLine.ParameterException(spec.commandLine(), "Missing HOST[:PORT], or the word server");
         }
         Peer parsed = options.peer(peer, Integer.parseInt(ClientOptions.PORT));
-        Settings settings = Main.settings();
-        InetSocketAddress address = ClientOptions.resolve(parsed, main);
+        Settings settings = Commands.settings();
+        InetSocketAddress address = ClientOptions.resolve(parsed, terminal.err());
         if (address == null) {
             return 1;
         }
         TransportContext context = ClientOptions.context(settings);
-        return new Perf(context, options.transport, options.report(main), parsed.text(), address)
+        return new Perf(context, options.transport, options.report(terminal), parsed.text(), address)
                         .run(tests, time, size, block)
                 ? 0
                 : 1;
@@ -103,7 +103,7 @@ final class PerfCommand implements Callable<Integer> {
     @Command(
             name = "server",
             mixinStandardHelpOptions = true,
-            versionProvider = Main.Version.class,
+            versionProvider = Commands.Version.class,
             description = "Serves perf and ping, over RDMA and TCP on one port, until Ctrl-C."
                     + " Anybody who reaches the port can make it send and receive.")
     static final class ServerCommand implements Callable<Integer> {
@@ -122,14 +122,14 @@ final class PerfCommand implements Callable<Integer> {
 
         @Override
         public Integer call() throws ConfigurationException, InterruptedException {
-            Settings settings = Main.settings();
+            Settings settings = Commands.settings();
             TransportContext context = TransportContext.open(settings, TransportHolder.rdmaCore());
             try {
-                Server.open(context, address, port, perf.main.out());
+                Server.open(context, address, port, perf.terminal.out());
                 new CountDownLatch(1).await(); // Ctrl-C ends it
                 return 0;
             } catch (IOException | IllegalArgumentException e) {
-                perf.main.err().println("cannot listen on port " + port + ": " + e.getMessage());
+                perf.terminal.err().println("cannot listen on port " + port + ": " + e.getMessage());
                 return 1;
             }
         }

@@ -20,7 +20,7 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "ping",
         mixinStandardHelpOptions = true,
-        versionProvider = Main.Version.class,
+        versionProvider = Commands.Version.class,
         description = "Connects to HOST:PORT and shows over which transport and how long it took;"
                 + " then measures round trips if a perf server is there, and otherwise how long connecting takes."
                 + " Any server that listens will do; it sees connections that end at once."
@@ -30,7 +30,7 @@ import picocli.CommandLine.ParentCommand;
 final class PingCommand implements Callable<Integer> {
 
     @ParentCommand
-    private Main main;
+    private Commands.Terminal terminal;
 
     @Mixin
     private ClientOptions options;
@@ -70,13 +70,13 @@ final class PingCommand implements Callable<Integer> {
             throw new CommandLine.ParameterException(spec.commandLine(), "--count must be at least 1");
         }
         Peer parsed = options.peer(peer, Integer.parseInt(ClientOptions.PORT));
-        Settings settings = Main.settings();
-        InetSocketAddress address = ClientOptions.resolve(parsed, main);
+        Settings settings = Commands.settings();
+        InetSocketAddress address = ClientOptions.resolve(parsed, terminal.err());
         if (address == null) {
             return 1;
         }
         TransportContext context = ClientOptions.context(settings);
-        return new Ping(context, options.transport, options.report(main))
+        return new Ping(context, options.transport, options.report(terminal))
                         .run(parsed.text(), address, count, interval, size)
                 ? 0
                 : 1;
