@@ -21,8 +21,8 @@ import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.stream.RdmaListener;
 import org.jrsocket.stream.RdmaStream;
-import org.jrsocket.stream.ServiceLoop;
 import org.jrsocket.stream.StreamConfig;
+import org.jrsocket.threads.ServiceLoop;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /**

@@ -24,7 +24,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jrsocket.stream.RdmaTransport;
-import org.jrsocket.stream.ServiceLoop;
+import org.jrsocket.threads.ServiceLoop;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.VerbsUnavailableException;

@@ -31,7 +31,7 @@ import org.jrsocket.stream.PendingConnect.Answer;
 import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.stream.RdmaStream;
-import org.jrsocket.stream.ServiceLoop;
+import org.jrsocket.threads.ServiceLoop;
 import org.jrsocket.verbs.VerbsUnavailableException;
 import org.junit.jupiter.api.Test;
 

@@ -10,7 +10,7 @@ import java.lang.ref.Cleaner;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jrsocket.stream.Threads;
+import org.jrsocket.threads.Threads;
 import org.junit.jupiter.api.Test;
 
 class LostOwnersTest {

@@ -22,6 +22,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.stream.HookedVerbs.Point;
+import org.jrsocket.threads.ServiceLoop;
 import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.LoopbackProvider;

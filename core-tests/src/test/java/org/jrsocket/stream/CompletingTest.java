@@ -21,6 +21,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.jrsocket.stream.RdmaConnectException.Reason;
+import org.jrsocket.threads.PatientLock;
+import org.jrsocket.threads.ServiceThread;
+import org.jrsocket.threads.Threads;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
 import org.junit.jupiter.api.Test;
 

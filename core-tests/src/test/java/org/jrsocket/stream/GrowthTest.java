@@ -27,6 +27,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
 import org.jrsocket.stream.HookedVerbs.Point;
+import org.jrsocket.threads.ServiceThread;
+import org.jrsocket.threads.Threads;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.AfterEach;

@@ -18,6 +18,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.stream.RdmaConnectException.Reason;
+import org.jrsocket.threads.ServiceThreads;
+import org.jrsocket.threads.Threads;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.ConnParam;
 import org.jrsocket.verbs.loopback.CmMessage;
@@ -299,7 +301,7 @@ class HandshakeTest extends RawPeerTests {
     void shouldLetOthersAcceptWhileItsTimerLacksMemory() throws Exception {
         RdmaListener listener = listen(CONFIG);
         CountDownLatch lacking = new CountDownLatch(1);
-        transport.services().service.timers().afterPlacing(() -> {
+        ServiceThreads.afterPlacing(transport.services().service, () -> {
             lacking.countDown();
             throw new OutOfMemoryError("says a test");
         });
@@ -311,7 +313,7 @@ class HandshakeTest extends RawPeerTests {
             new Thread(polling, "accepts").start();
             assertEquals(null, polling.get(10, TimeUnit.SECONDS));
         } finally {
-            transport.services().service.timers().afterPlacing(() -> {});
+            ServiceThreads.afterPlacing(transport.services().service, () -> {});
         }
         later(pending.await(PATIENCE));
         later(StreamPair.accept(listener));

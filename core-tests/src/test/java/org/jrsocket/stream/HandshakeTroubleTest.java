@@ -31,6 +31,9 @@ import org.jrsocket.HopelessError;
 import org.jrsocket.os.Errno;
 import org.jrsocket.stream.HookedVerbs.Point;
 import org.jrsocket.stream.RdmaConnectException.Reason;
+import org.jrsocket.threads.PatientLock;
+import org.jrsocket.threads.ServiceThreads;
+import org.jrsocket.threads.Threads;
 import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.CmMessage;
@@ -468,7 +471,7 @@ class HandshakeTroubleTest extends RawPeerTests {
         CompletableFuture<Integer> count = new CompletableFuture<>();
         transport
                 .service()
-                .execute(() -> count.complete(transport.services().service.timersLaterThan(nanos)));
+                .execute(() -> count.complete(ServiceThreads.timersLaterThan(transport.services().service, nanos)));
         return count.get(30, TimeUnit.SECONDS);
     }
 

@@ -13,6 +13,7 @@ import java.lang.ref.WeakReference;
 import java.net.SocketException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.threads.ServiceThreads;
 import org.jrsocket.verbs.SendBatch;
 import org.junit.jupiter.api.Test;
 
@@ -25,7 +26,8 @@ class KeepAliveTest extends RawPeerTests {
         CompletableFuture<Integer> count = new CompletableFuture<>();
         transport
                 .service()
-                .execute(() -> count.complete(transport.services().service.timersLaterThan(TWO_HOURS / 2)));
+                .execute(() ->
+                        count.complete(ServiceThreads.timersLaterThan(transport.services().service, TWO_HOURS / 2)));
         return count.get(30, TimeUnit.SECONDS);
     }
 

@@ -15,7 +15,12 @@ import static org.mockito.Mockito.when;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.threads.ServiceLoop;
+import org.jrsocket.threads.ServiceThread;
+import org.jrsocket.threads.ServiceThreads;
+import org.jrsocket.threads.Threads;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -108,5 +113,29 @@ class KeepAliveTurnsTest {
         fails.every(FIVE_SECONDS);
         assertThrows(IllegalStateException.class, this::turn);
         assertEquals(List.of(FIVE_SECONDS, FIVE_SECONDS), times);
+    }
+
+    /** Its owner may be closing it because of that. */
+    @Test
+    void shouldNotKeepWhoeverEndsAKeepAliveThatWaitsForMemory() throws Exception {
+        ServiceThread service = new ServiceThread("service-of-a-test", Threads::daemon);
+        KeepAlive keepAlive = new KeepAlive(service, () -> {});
+        CountDownLatch lacking = new CountDownLatch(1);
+        CountDownLatch busy = new CountDownLatch(1);
+        service.execute(() -> Threads.await(busy, TimeUnit.SECONDS.toNanos(50)));
+        keepAlive.every(1);
+        ServiceThreads.afterPlacing(service, () -> {
+            lacking.countDown();
+            throw new OutOfMemoryError("says a test");
+        });
+        busy.countDown();
+        assertTrue(lacking.await(50, TimeUnit.SECONDS));
+        keepAlive.end();
+        ServiceThreads.afterPlacing(service, () -> {});
+        CountDownLatch last = new CountDownLatch(1);
+        service.schedule(() -> service.execute(last::countDown), 0); // a timer has its place as long as it runs
+        assertTrue(last.await(50, TimeUnit.SECONDS));
+        assertEquals(0, ServiceThreads.timersLaterThan(service, -TimeUnit.HOURS.toNanos(1)), "it has ended");
+        assertTrue(service.stop(TimeUnit.SECONDS.toNanos(50)));
     }
 }

@@ -17,6 +17,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.stream.RdmaListener.Patience;
 import org.jrsocket.stream.RdmaListener.Patience.Next;
+import org.jrsocket.threads.ServiceThreads;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
 import org.jrsocket.verbs.loopback.LoopbackDevice;
@@ -109,7 +110,7 @@ class ListeningIdTest extends RawPeerTests {
         CompletableFuture<Integer> count = new CompletableFuture<>();
         transport
                 .service()
-                .execute(() -> count.complete(transport.services().service.timersLaterThan(0)));
+                .execute(() -> count.complete(ServiceThreads.timersLaterThan(transport.services().service, 0)));
         return count.get(60, TimeUnit.SECONDS);
     }
 

@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jrsocket.os.Errno;
+import org.jrsocket.threads.ServiceThreads;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.WcBatch;
 import org.jrsocket.verbs.loopback.CmMessage;
@@ -303,7 +304,7 @@ class LostPathTest {
         CompletableFuture<Integer> count = new CompletableFuture<>();
         transport
                 .service()
-                .execute(() -> count.complete(transport.services().service.timersLaterThan(nanos)));
+                .execute(() -> count.complete(ServiceThreads.timersLaterThan(transport.services().service, nanos)));
         return StreamBehaviour.get(count);
     }
 

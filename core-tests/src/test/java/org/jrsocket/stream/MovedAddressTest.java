@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.threads.ServiceThreads;
 import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.LiveObjects;
@@ -290,7 +291,7 @@ class MovedAddressTest extends RawPeerTests {
         CompletableFuture<Integer> count = new CompletableFuture<>();
         transport
                 .service()
-                .execute(() -> count.complete(transport.services().service.timersLaterThan(0)));
+                .execute(() -> count.complete(ServiceThreads.timersLaterThan(transport.services().service, 0)));
         return count.get(60, TimeUnit.SECONDS);
     }
 }

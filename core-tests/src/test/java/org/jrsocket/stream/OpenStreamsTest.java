@@ -24,6 +24,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import org.jrsocket.stream.HookedVerbs.Point;
+import org.jrsocket.threads.ServiceLoop;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.BeforeEach;

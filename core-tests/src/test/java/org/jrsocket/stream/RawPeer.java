@@ -46,7 +46,7 @@ import org.jrsocket.wire.Imm;
  * <p>Once closed it does nothing more. It knows C's rules ({@link #data}, {@link #grant}: credits, grants in the order
  * of the tables), and how to break each of them ({@link #post}).
  */
-final class RawPeer implements AutoCloseable {
+public final class RawPeer implements AutoCloseable {
 
     /** Where the ring begins: behind the largest table, and a gap. */
     static final int RING = 32 * 1024;
@@ -359,7 +359,7 @@ final class RawPeer implements AutoCloseable {
         return messages().stream().anyMatch(m -> m.opcode != SendBatch.RDMA_WRITE && m.imm == imm);
     }
 
-    static void await(BooleanSupplier condition, Supplier<String> otherwise) {
+    public static void await(BooleanSupplier condition, Supplier<String> otherwise) {
         long start = System.nanoTime();
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() - start > 20_000_000_000L) {

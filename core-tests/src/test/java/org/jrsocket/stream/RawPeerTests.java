@@ -22,6 +22,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.threads.ServiceThreads;
+import org.jrsocket.threads.Threads;
 import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
@@ -236,8 +238,8 @@ abstract class RawPeerTests {
 
     /** Returns once the reapers have done what they had to do: each of their threads has come here. */
     final void awaitReapers(Device device) {
-        CountDownLatch here = new CountDownLatch(Reapers.MOST);
-        for (int i = 0; i < Reapers.MOST; i++) {
+        CountDownLatch here = new CountDownLatch(ServiceThreads.mostReapers());
+        for (int i = 0; i < ServiceThreads.mostReapers(); i++) {
             transport.services().reapers.reap(device, () -> {
                 here.countDown();
                 Threads.await(here, PATIENCE);

@@ -5,10 +5,8 @@
 package org.jrsocket.stream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.mockito.Mockito.mock;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -17,8 +15,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jrsocket.HopelessError;
 import org.jrsocket.stream.RdmaConnectException.Reason;
+import org.jrsocket.threads.Threads;
 import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.LoopbackConfig;
@@ -153,28 +151,5 @@ class ReapersTest extends RawPeerTests {
                 .filter(name -> name.startsWith("jrsocket-reaper"))
                 .toList();
         assertEquals(4, names.stream().filter("jrsocket-reaper other"::equals).count(), names.toString());
-    }
-
-    /** Nothing else refers to it any more. */
-    @Test
-    void shouldFreeInPlaceWhatNoOtherThreadCanBeAskedToFree() {
-        ServiceLoop poor = mock(ServiceLoop.class, call -> {
-            throw new OutOfMemoryError("says a test");
-        });
-        DeviceThreads none = new DeviceThreads(
-                "test",
-                1,
-                (name, task) -> {
-                    throw new OutOfMemoryError("unable to create native thread: says a test");
-                },
-                System::nanoTime);
-        AtomicInteger freed = new AtomicInteger();
-        Reapers reapers = new Reapers(poor, none);
-        HopelessError.ensureNone(() -> reapers.reap(other, freed::incrementAndGet));
-        assertEquals(1, freed.get());
-        boolean[] reaped = {true};
-        HopelessError.ensureNone(() -> reaped[0] = reapers.handOver(other, freed::incrementAndGet));
-        assertFalse(reaped[0], "whoever holds a lock is to know that nobody frees it");
-        assertEquals(1, freed.get());
     }
 }

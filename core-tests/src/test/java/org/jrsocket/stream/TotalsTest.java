@@ -12,6 +12,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import org.jrsocket.threads.PatientLock;
 import org.junit.jupiter.api.Test;
 
 /** What a transport counts. */

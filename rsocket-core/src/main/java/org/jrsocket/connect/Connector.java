@@ -12,8 +12,8 @@ import java.util.List;
 import org.jrsocket.connect.Ways.Way;
 import org.jrsocket.stream.PendingConnect;
 import org.jrsocket.stream.RdmaConnectException;
-import org.jrsocket.stream.ServiceLoop;
 import org.jrsocket.stream.StreamConfig;
+import org.jrsocket.threads.ServiceLoop;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /** Decides whether an outgoing connection tries RDMA, and learns from the outcome. Safe for use by many threads. */

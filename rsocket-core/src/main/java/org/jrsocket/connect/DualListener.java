@@ -15,9 +15,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.jrsocket.jfr.Events;
 import org.jrsocket.stream.RdmaListener;
 import org.jrsocket.stream.RdmaStream;
-import org.jrsocket.stream.ServiceLoop;
 import org.jrsocket.stream.StreamConfig;
-import org.jrsocket.stream.Threads;
+import org.jrsocket.threads.ServiceLoop;
+import org.jrsocket.threads.Threads;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /**

@@ -16,7 +16,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jrsocket.connect.KnownHost.Standing;
 import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaConnectException.Reason;
-import org.jrsocket.stream.ServiceLoop;
+import org.jrsocket.threads.ServiceLoop;
 
 /**
  * The connections to hosts of which nothing is known. The first one to such a host sends a request. Those that begin in

@@ -13,7 +13,7 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import org.jrsocket.stream.Threads;
+import org.jrsocket.threads.Threads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

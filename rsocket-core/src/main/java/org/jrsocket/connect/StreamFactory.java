@@ -9,8 +9,8 @@ import java.net.InetSocketAddress;
 import org.jrsocket.stream.Access;
 import org.jrsocket.stream.PendingConnect;
 import org.jrsocket.stream.RdmaListener;
-import org.jrsocket.stream.ServiceLoop;
 import org.jrsocket.stream.StreamConfig;
+import org.jrsocket.threads.ServiceLoop;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /** What this package needs of the RDMA stack; see {@link org.jrsocket.stream.RdmaTransport}. Tests use their own. */

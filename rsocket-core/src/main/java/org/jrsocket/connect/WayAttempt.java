@@ -16,8 +16,8 @@ import org.jrsocket.stream.PendingConnect;
 import org.jrsocket.stream.RdmaConnectException;
 import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.stream.RdmaStream;
-import org.jrsocket.stream.ServiceLoop;
-import org.jrsocket.stream.Threads;
+import org.jrsocket.threads.ServiceLoop;
+import org.jrsocket.threads.Threads;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /**

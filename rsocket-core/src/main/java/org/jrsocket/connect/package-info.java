@@ -18,7 +18,7 @@
  * org.jrsocket.connect.OutgoingConnection.Tcp}, {@link org.jrsocket.connect.TcpPort}, {@link
  * org.jrsocket.connect.DualListener.Acceptor}).
  *
- * <p>May use {@code stream}, {@code os}, {@code jfr} and slf4j, and of {@code verbs} the provider, its information
+ * <p>May use {@code stream}, {@code threads}, {@code os}, {@code jfr} and slf4j, and of {@code verbs} the provider, its information
  * about devices, and the exceptions. {@link org.jrsocket.connect.TransportHolder} alone opens {@code verbs.rdmacore};
  * {@link org.jrsocket.connect.Settings} knows the name of its property. Knows nothing of {@code java.net.SocketImpl} or
  * of channels.

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
-import org.jrsocket.stream.Threads;
+import org.jrsocket.threads.Threads;
 
 /**
  * Closes what the application has lost. The thread for this is created with the first socket. A process that may create

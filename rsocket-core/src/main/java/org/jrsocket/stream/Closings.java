@@ -8,6 +8,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.threads.ServiceLoop;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

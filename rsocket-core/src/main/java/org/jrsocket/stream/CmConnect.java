@@ -13,6 +13,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import org.jrsocket.stream.RdmaConnectException.Reason;
+import org.jrsocket.threads.PatientLock;
+import org.jrsocket.threads.ServiceThread;
+import org.jrsocket.threads.Threads;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.wire.ConnData;
 

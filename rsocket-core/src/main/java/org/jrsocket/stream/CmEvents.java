@@ -8,6 +8,7 @@ import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntSupplier;
+import org.jrsocket.threads.ServiceThread;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.CmEvent;

@@ -6,6 +6,7 @@ package org.jrsocket.stream;
 
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.jrsocket.threads.ServiceLoop;
 
 /** The time limit of an attempt to connect, which ends it on the service thread. */
 final class ConnectLimit {

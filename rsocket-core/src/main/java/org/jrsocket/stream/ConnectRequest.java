@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
 import org.jrsocket.stream.RdmaConnectException.Reason;
+import org.jrsocket.threads.PatientLock;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmId;
 import org.jrsocket.verbs.Device;

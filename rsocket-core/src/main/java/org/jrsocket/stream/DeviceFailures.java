@@ -5,6 +5,7 @@
 package org.jrsocket.stream;
 
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.threads.ServiceLoop;
 import org.jrsocket.verbs.Device;
 import org.jrsocket.verbs.Qp;
 import org.slf4j.Logger;

@@ -5,6 +5,7 @@
 package org.jrsocket.stream;
 
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.threads.Threads;
 
 /**
  * Makes an exiting JVM wait until what its sockets had taken is delivered, and then until peers have been told of their

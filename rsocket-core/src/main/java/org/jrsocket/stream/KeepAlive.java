@@ -4,6 +4,8 @@
  */
 package org.jrsocket.stream;
 
+import org.jrsocket.threads.ServiceLoop;
+
 /**
  * Probes a stream's peer, to find out whether it is dead. A device that gets no answer reports that within seconds;
  * {@link DeviceSilence} is for a device that does not. Once probing is off or has ended, the service thread keeps

@@ -9,6 +9,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.jrsocket.threads.Reapers;
+import org.jrsocket.threads.ServiceLoop;
+import org.jrsocket.threads.ServiceThread;
 
 /**
  * The listeners at specific addresses, each of which is bound to the device that had its address at that moment. Nobody

@@ -7,6 +7,7 @@ package org.jrsocket.stream;
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jrsocket.threads.ServiceThread;
 import org.jrsocket.verbs.Device;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -13,6 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
+import org.jrsocket.threads.ServiceLoop;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -12,6 +12,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
+import org.jrsocket.threads.ServiceLoop;
+import org.jrsocket.threads.ServiceThread;
+import org.jrsocket.threads.Threads;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.VerbsProvider;
 

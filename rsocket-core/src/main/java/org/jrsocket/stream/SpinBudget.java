@@ -5,6 +5,7 @@
 package org.jrsocket.stream;
 
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jrsocket.threads.Threads;
 
 /**
  * Decides whether one waiter polls before it sleeps, and for how long. It learns from the waits. While they are short,

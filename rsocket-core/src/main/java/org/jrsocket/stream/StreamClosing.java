@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.jfr.Events;
+import org.jrsocket.threads.Threads;
 
 /**
  * The end of a stream: what was written is delivered, and DISCONNECT is sent and acknowledged, or the peer takes

@@ -13,6 +13,7 @@ import org.jrsocket.protocol.Outbound;
 import org.jrsocket.protocol.Pump;
 import org.jrsocket.protocol.SendLimits;
 import org.jrsocket.protocol.SendMemory;
+import org.jrsocket.threads.PatientLock;
 import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.wire.ConnData;
 

@@ -7,6 +7,7 @@ package org.jrsocket.stream;
 import java.net.SocketException;
 import org.jrsocket.protocol.Outbound;
 import org.jrsocket.protocol.SendLimits;
+import org.jrsocket.threads.Leftovers;
 
 /**
  * What a stream has to send and has not sent: because the peer gives no room, because the send queue is busy, or
@@ -137,7 +138,7 @@ final class StreamLeftover extends Leftovers.Stream {
      * continue.
      */
     @Override
-    Leftovers.Look lookAfter() {
+    public Leftovers.Look lookAfter() {
         if (!core.tryEnter()) {
             return Leftovers.Look.SOON; // so that a writer never has to wait for this thread, nor to wake it
         }
@@ -169,7 +170,7 @@ final class StreamLeftover extends Leftovers.Stream {
 
     /** Resets a stream that could not be looked after and no longer will be: an error is better than silence. */
     @Override
-    void fail(Throwable cause) {
+    public void fail(Throwable cause) {
         core.enter();
         try {
             effects.fail(new SocketException("Connection reset"), "sending the remaining data failed: " + cause);

@@ -7,6 +7,9 @@ package org.jrsocket.stream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import org.jrsocket.os.Epoll;
+import org.jrsocket.threads.ServiceLoop;
+import org.jrsocket.threads.Sleeper;
+import org.jrsocket.threads.SleeperPool;
 
 /**
  * Makes the reader and the writer of a stream wait: they poll for a while, then arm the completion queues and sleep.

@@ -63,7 +63,7 @@ final class Installation {
             "org.jrsocket.connect.OutgoingConnection",
             "org.jrsocket.connect.ConnectAttempt",
             "org.jrsocket.stream.RdmaStream",
-            "org.jrsocket.stream.Threads");
+            "org.jrsocket.threads.Threads");
 
     private static final AtomicBoolean STARTED = new AtomicBoolean();
 

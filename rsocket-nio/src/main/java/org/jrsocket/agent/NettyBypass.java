@@ -11,7 +11,7 @@ import java.security.ProtectionDomain;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jrsocket.connect.LogLevel;
-import org.jrsocket.stream.Threads;
+import org.jrsocket.threads.Threads;
 
 /**
  * Reports that a program uses a native transport of Netty all the same, one that {@link NettyNatives} does not know:

@@ -7,7 +7,7 @@
  * {@link org.jrsocket.agent.Main} for {@code java -jar}.
  *
  * <p>This package is on top: it may use {@code net}, {@code nio}, {@code aio}, {@code perf}, {@code connect},
- * {@code stream}, {@code verbs} and {@code os}, and nothing uses it. What it prints goes to stderr, except what the
+ * {@code stream}, {@code threads}, {@code verbs} and {@code os}, and nothing uses it. What it prints goes to stderr, except what the
  * user asked {@code Main} for.
  *
  * <p>From top to bottom: {@code Agent}, {@code Installation}, {@code BootPath}, {@code Management},

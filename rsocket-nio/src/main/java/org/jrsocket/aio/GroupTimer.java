@@ -10,7 +10,7 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
-import org.jrsocket.stream.Threads;
+import org.jrsocket.threads.Threads;
 
 /** The timer of a group. Its thread is created when it is first needed. Safe for use by many threads. */
 final class GroupTimer {

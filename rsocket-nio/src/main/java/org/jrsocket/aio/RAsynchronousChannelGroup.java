@@ -21,7 +21,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.nio.RSelectorProvider;
-import org.jrsocket.stream.Threads;
+import org.jrsocket.threads.Threads;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

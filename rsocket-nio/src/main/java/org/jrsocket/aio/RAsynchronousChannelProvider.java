@@ -19,7 +19,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import org.jrsocket.nio.ChannelAccess;
 import org.jrsocket.nio.ProgramProviders;
 import org.jrsocket.nio.RSelectorProvider;
-import org.jrsocket.stream.Threads;
+import org.jrsocket.threads.Threads;
 
 /**
  * A provider of asynchronous socket channels that use RDMA where both ends can, and TCP elsewhere. It is set for a

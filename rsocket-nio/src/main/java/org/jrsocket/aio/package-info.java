@@ -10,7 +10,7 @@
  * tries, waits for the selector, tries again, and calls completion handlers on the right threads.
  *
  * <p>May use {@code nio}, through the types of {@code java.nio.channels}, the provider and {@code ProgramProviders};
- * the threads of {@code stream}; and slf4j.
+ * {@code threads}; and slf4j.
  *
  * <p>From top to bottom: provider, server channel, socket channel, {@code Reading} and {@code Writing},
  * {@code Transfer}, {@code Connecting}, group, {@code EventLoop}, {@code IdleWorkers}, {@code Worker},

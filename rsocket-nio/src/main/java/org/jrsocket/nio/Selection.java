@@ -16,7 +16,7 @@ import java.util.function.Consumer;
 import org.jrsocket.stream.RdmaStream;
 import org.jrsocket.stream.RdmaTransport;
 import org.jrsocket.stream.SpinBudget;
-import org.jrsocket.stream.Threads;
+import org.jrsocket.threads.Threads;
 import org.jrsocket.verbs.VerbsUnavailableException;
 
 /**

@@ -10,7 +10,7 @@ import java.util.Arrays;
 import org.jrsocket.os.Epoll;
 import org.jrsocket.os.EventFd;
 import org.jrsocket.stream.RdmaStream;
-import org.jrsocket.stream.ServiceLoop;
+import org.jrsocket.threads.ServiceLoop;
 
 /**
  * The descriptors that wake a selector with RDMA streams: their completion channels, the JDK selector's epoll set, and

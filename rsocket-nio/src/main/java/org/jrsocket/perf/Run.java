@@ -6,7 +6,7 @@ package org.jrsocket.perf;
 
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import org.jrsocket.stream.Threads;
+import org.jrsocket.threads.Threads;
 
 /**
  * One run of a client, which Ctrl-C (or another end of the JVM) ends early: what was measured by then is still printed.

@@ -20,7 +20,7 @@ import org.jrsocket.connect.RdmaListeners;
 import org.jrsocket.connect.TransportContext;
 import org.jrsocket.stream.RdmaListener;
 import org.jrsocket.stream.RdmaStream;
-import org.jrsocket.stream.Threads;
+import org.jrsocket.threads.Threads;
 
 /**
  * The command {@code perf server}: serves clients over RDMA and TCP on one port, each on a thread of its own, until it

@@ -2,7 +2,7 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  */
-package org.jrsocket.stream;
+package org.jrsocket.threads;
 
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -18,7 +18,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * it looks a few times more before it sleeps, and one that cannot sleep because it is interrupted yields until it has
  * the lock. Thread-safe; reentrant.
  */
-final class PatientLock {
+public final class PatientLock {
 
     /** How often a thread looks again before it sleeps, a microsecond or two: to be woken takes longer. */
     private static final int LOOKS = Runtime.getRuntime().availableProcessors() > 1 ? 64 : 0;
@@ -26,7 +26,7 @@ final class PatientLock {
     private final ReentrantLock lock = new ReentrantLock(); // no thread ever waits in it
     private final Queue<Thread> waiters = new ConcurrentLinkedQueue<>();
 
-    void lock() {
+    public void lock() {
         if (!lock.tryLock() && !isFreeSoon()) {
             await();
         }
@@ -69,21 +69,21 @@ final class PatientLock {
         }
     }
 
-    boolean tryLock() {
+    public boolean tryLock() {
         return lock.tryLock();
     }
 
-    void unlock() {
+    public void unlock() {
         lock.unlock();
         wakeNext();
     }
 
-    boolean isHeld() {
+    public boolean isHeld() {
         return lock.isHeldByCurrentThread();
     }
 
     /** Returns how often the calling thread holds the lock. */
-    int holds() {
+    public int holds() {
         return lock.getHoldCount();
     }
 }

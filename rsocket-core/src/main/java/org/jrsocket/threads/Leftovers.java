@@ -2,7 +2,7 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  */
-package org.jrsocket.stream;
+package org.jrsocket.threads;
 
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -12,10 +12,10 @@ import java.util.concurrent.atomic.AtomicReference;
  * that keeps writing, or a reader that waits, gets there first. Nothing is allocated: the list is linked through the
  * streams.
  */
-final class Leftovers {
+public final class Leftovers {
 
     /** The result of a look at a stream. */
-    enum Look {
+    public enum Look {
         /** No further look is needed. */
         DONE,
         /** Another look is due soon. */
@@ -25,15 +25,15 @@ final class Leftovers {
     }
 
     /** A stream as it is seen from here. */
-    abstract static class Stream {
+    public abstract static class Stream {
 
         private Stream next; // on the list
 
         /** Does what can be done; called now and then. */
-        abstract Look lookAfter();
+        public abstract Look lookAfter();
 
         /** Ends a stream that could not be looked after and no longer will be. */
-        abstract void fail(Throwable cause);
+        public abstract void fail(Throwable cause);
     }
 
     /** How long the writer has to come back. */
@@ -54,7 +54,7 @@ final class Leftovers {
     }
 
     /** Looks after {@code stream} until that is no longer needed. The caller ensures that it is added only once. */
-    void add(Stream stream) {
+    public void add(Stream stream) {
         Stream head;
         do {
             head = added.get();

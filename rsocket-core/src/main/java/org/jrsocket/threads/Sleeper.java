@@ -2,7 +2,7 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  */
-package org.jrsocket.stream;
+package org.jrsocket.threads;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -19,7 +19,7 @@ import org.jrsocket.os.Fds;
  * blocking in native code would pin its carrier. Platform sleepers are pooled: their eventfd outlives the sleep, so a
  * late {@link #wake} can only cause a spurious wake-up of a later user.
  */
-final class Sleeper {
+public final class Sleeper {
 
     /** How long a platform thread without an eventfd sleeps at a time. */
     private static final long SLICE_NANOS = 5_000_000;
@@ -68,16 +68,16 @@ final class Sleeper {
         wake.close();
     }
 
-    boolean isMine() {
+    public boolean isMine() {
         return thread == Thread.currentThread();
     }
 
-    boolean isVirtual() {
+    public boolean isVirtual() {
         return virtual;
     }
 
     /** Ends the sleep, or the next one if the thread is not asleep yet. May be called from any thread. */
-    void wake() {
+    public void wake() {
         woken = true;
         if (wake != null) {
             wake.signal();
@@ -97,7 +97,7 @@ final class Sleeper {
      * @throws InterruptedIOException if a virtual thread is interrupted; its interrupt status stays set
      * @throws SocketException if the kernel refuses to wait
      */
-    void sleep(int fd, long nanos) throws IOException {
+    public void sleep(int fd, long nanos) throws IOException {
         if (!virtual) {
             if (!woken) {
                 int readable = wake != null

@@ -2,7 +2,7 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  */
-package org.jrsocket.stream;
+package org.jrsocket.threads;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -178,29 +178,6 @@ class ServiceThreadTest {
             }
         });
         assertTrue(refused.await(50, TimeUnit.SECONDS));
-        assertTrue(service.stop(TimeUnit.SECONDS.toNanos(50)));
-    }
-
-    /** Its owner may be closing it because of that. */
-    @Test
-    void shouldNotKeepWhoeverEndsAKeepAliveThatWaitsForMemory() throws Exception {
-        KeepAlive keepAlive = new KeepAlive(service, () -> {});
-        CountDownLatch lacking = new CountDownLatch(1);
-        CountDownLatch busy = new CountDownLatch(1);
-        service.execute(() -> Threads.await(busy, TimeUnit.SECONDS.toNanos(50)));
-        keepAlive.every(1);
-        service.timers().afterPlacing(() -> {
-            lacking.countDown();
-            throw new OutOfMemoryError("says a test");
-        });
-        busy.countDown();
-        assertTrue(lacking.await(50, TimeUnit.SECONDS));
-        keepAlive.end();
-        service.timers().afterPlacing(() -> {});
-        CountDownLatch last = new CountDownLatch(1);
-        service.schedule(() -> service.execute(last::countDown), 0); // a timer has its place as long as it runs
-        assertTrue(last.await(50, TimeUnit.SECONDS));
-        assertEquals(0, service.timersLaterThan(-TimeUnit.HOURS.toNanos(1)), "it has ended");
         assertTrue(service.stop(TimeUnit.SECONDS.toNanos(50)));
     }
 

@@ -2,7 +2,7 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  */
-package org.jrsocket.stream;
+package org.jrsocket.threads;
 
 import java.io.IOException;
 
@@ -11,10 +11,10 @@ import java.io.IOException;
  * there is a service thread, and so a transport: a web application that is stopped leaves no descriptor behind. Safe
  * for use by many threads.
  */
-final class SleeperPool {
+public final class SleeperPool {
 
     /** The pool of the process. */
-    static final SleeperPool COMMON = new SleeperPool();
+    public static final SleeperPool COMMON = new SleeperPool();
 
     private static final int LIMIT = 256;
 
@@ -37,14 +37,14 @@ final class SleeperPool {
     }
 
     /** Returns a sleeper for the calling thread, which has to be given back with {@link #release}. */
-    Sleeper acquire() throws IOException {
+    public Sleeper acquire() throws IOException {
         Sleeper taken = Threads.isVirtual() ? null : take();
         Sleeper sleeper = taken != null ? taken : new Sleeper();
         sleeper.begin();
         return sleeper;
     }
 
-    void release(Sleeper sleeper) {
+    public void release(Sleeper sleeper) {
         sleeper.end();
         if (sleeper.hasDescriptor()) {
             give(sleeper);

@@ -2,7 +2,7 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  */
-package org.jrsocket.stream;
+package org.jrsocket.threads;
 
 import java.io.IOException;
 import java.util.Map;
@@ -23,10 +23,10 @@ import org.slf4j.LoggerFactory;
  * The transport's epoll loop: descriptors, tasks and timers, on one daemon thread. A callback that throws is logged and
  * does not affect the others.
  */
-final class ServiceThread implements ServiceLoop.Owned, Runnable {
+public final class ServiceThread implements ServiceLoop.Owned, Runnable {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServiceThread.class);
-    static final String NAME = "jrsocket-service";
+    public static final String NAME = "jrsocket-service";
 
     private static final int BATCH = 64;
     private static final long WAKE = 0;
@@ -56,7 +56,7 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
      *
      * @param threads makes the thread from its name and what it runs
      */
-    ServiceThread(String name, BiFunction<String, Runnable, Thread> threads) throws IOException {
+    public ServiceThread(String name, BiFunction<String, Runnable, Thread> threads) throws IOException {
         wake = new EventFd();
         Epoll set = null;
         try {
@@ -80,7 +80,7 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
         wake();
     }
 
-    Leftovers leftovers() {
+    public Leftovers leftovers() {
         return leftovers;
     }
 
@@ -113,7 +113,7 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
     }
 
     /** Returns the pause after so many tries for memory. It is short first, because others may wait for this thread. */
-    static long pauseNanos(int tries) {
+    public static long pauseNanos(int tries) {
         return PAUSE_NANOS << Math.min(tries - 1, DOUBLINGS);
     }
 
@@ -145,7 +145,7 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
      * Watches like {@link #watch}, but once {@linkplain Watch#arm armed} the callback runs as long as the descriptor is
      * readable, until the watch is paused.
      */
-    SteadyWatch watchSteadily(int fd, Runnable onReadable) throws IOException {
+    public SteadyWatch watchSteadily(int fd, Runnable onReadable) throws IOException {
         SteadyWatch watch = new SteadyWatch(nextId.getAndIncrement(), fd, onReadable);
         add(watch);
         return watch;
@@ -162,12 +162,12 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
     }
 
     /** Returns whether the thread is ending: what it is given from now on may never run. */
-    boolean hasEnded() {
+    public boolean hasEnded() {
         return stopped;
     }
 
     /** Returns for how long one callback has been running, in nanoseconds, if it hangs; otherwise 0. */
-    long hungNanos() {
+    public long hungNanos() {
         return calling.hungNanos();
     }
 
@@ -182,7 +182,7 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
      *
      * @return false if it has not ended in time, so that it may still use what it was given; true on the service thread
      */
-    boolean stop(long nanos) {
+    public boolean stop(long nanos) {
         end();
         if (isCurrent()) {
             return true;
@@ -332,7 +332,7 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
      * A watch that stays armed, which saves a system call for each event. For a descriptor whose callback always takes
      * something.
      */
-    final class SteadyWatch extends FdWatch {
+    public final class SteadyWatch extends FdWatch {
 
         SteadyWatch(long id, int fd, Runnable onReadable) {
             super(id, fd, onReadable);
@@ -344,7 +344,7 @@ final class ServiceThread implements ServiceLoop.Owned, Runnable {
         }
 
         /** Stops callbacks until the watch is armed again. */
-        void pause() throws IOException {
+        public void pause() throws IOException {
             interest(Epoll.ONESHOT);
         }
     }

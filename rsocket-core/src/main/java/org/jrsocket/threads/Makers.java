@@ -2,7 +2,7 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  */
-package org.jrsocket.stream;
+package org.jrsocket.threads;
 
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -15,7 +15,7 @@ import org.jrsocket.verbs.Device;
  * adapters milliseconds, for which neither the service thread nor the connections of another device should wait.
  * Thread-safe.
  */
-final class Makers {
+public final class Makers {
 
     /** The maximum for a device, of each kind. A maker mostly waits for the device, and else for the kernel. */
     private static final int MOST = Math.max(1, Math.min(4, Runtime.getRuntime().availableProcessors() / 2));
@@ -28,12 +28,12 @@ final class Makers {
     /** For connections that peers wait for: these must not stand behind a crowd that is only beginning. */
     private final DeviceThreads completing = new DeviceThreads("jrsocket-maker", MOST);
 
-    Makers() {
+    public Makers() {
         this(System::nanoTime);
     }
 
     /** @param clock nanoseconds, as {@link System#nanoTime} */
-    Makers(LongSupplier clock) {
+    public Makers(LongSupplier clock) {
         this.clock = clock;
     }
 
@@ -43,22 +43,22 @@ final class Makers {
      * @return false if the transport is closing
      * @throws OutOfMemoryError if there is no memory, or no thread can be created; the task is not run then
      */
-    boolean execute(Device device, Runnable task) {
+    public boolean execute(Device device, Runnable task) {
         return threads.execute(device, new Work(device, task));
     }
 
     /** Has {@code task}, which completes a connection, run soon, on another thread of the device's; else as above. */
-    boolean complete(Device device, Runnable task) {
+    public boolean complete(Device device, Runnable task) {
         return completing.execute(device, new Work(device, task));
     }
 
     /** Returns for how long, in nanoseconds, one of them has been in a call that hangs; 0 if none is. */
-    long hungNanos() {
+    public long hungNanos() {
         return Math.max(threads.hungNanos(), completing.hungNanos());
     }
 
     /** Returns whether something on the device is taking longer than a busy host does. It may still go on. */
-    boolean waitLongFor(Device device) {
+    public boolean waitLongFor(Device device) {
         long now = clock.getAsLong();
         boolean found = false;
         for (Work each : begun) {
@@ -114,7 +114,7 @@ final class Makers {
     }
 
     /** Returns whether the caller is one of them, which must not wait for another connection. */
-    boolean isCurrent() {
+    public boolean isCurrent() {
         return threads.isCurrent() || completing.isCurrent();
     }
 
@@ -123,7 +123,7 @@ final class Makers {
      *
      * @return false if some are still running after {@code nanos}
      */
-    boolean end(long nanos) {
+    public boolean end(long nanos) {
         long start = System.nanoTime();
         boolean made = threads.end(nanos);
         return completing.end(nanos - (System.nanoTime() - start)) && made;

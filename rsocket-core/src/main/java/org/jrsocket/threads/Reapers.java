@@ -2,7 +2,7 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  */
-package org.jrsocket.stream;
+package org.jrsocket.threads;
 
 import java.util.concurrent.TimeUnit;
 import org.jrsocket.verbs.Device;
@@ -11,7 +11,7 @@ import org.jrsocket.verbs.Device;
  * The threads that free native objects. Destroying a queue pair can take a device milliseconds, and neither an
  * application nor the service thread should wait for that. Thread-safe.
  */
-final class Reapers {
+public final class Reapers {
 
     /** The maximum number for each device; freeing mostly waits, for the device or for the kernel's locks. */
     static final int MOST = 4;
@@ -22,7 +22,7 @@ final class Reapers {
     private final ServiceLoop service;
     private final DeviceThreads threads;
 
-    Reapers(ServiceLoop service) {
+    public Reapers(ServiceLoop service) {
         this(service, new DeviceThreads("jrsocket-reaper", MOST));
     }
 
@@ -33,7 +33,7 @@ final class Reapers {
     }
 
     /** Does what calls the kernel for no device in particular, soon, on a thread that may take its time. */
-    void reap(Runnable free) {
+    public void reap(Runnable free) {
         reap(null, free);
     }
 
@@ -43,7 +43,7 @@ final class Reapers {
      *
      * @param device the device that it is on; null if unknown
      */
-    void reap(Device device, Runnable free) {
+    public void reap(Device device, Runnable free) {
         if (!handOver(device, free)) {
             free.run(); // nothing else refers to it any more
         }
@@ -54,7 +54,7 @@ final class Reapers {
      *
      * @return false if no other thread will do it: no memory is left to ask one, or the transport is closing
      */
-    boolean handOver(Device device, Runnable free) {
+    public boolean handOver(Device device, Runnable free) {
         try {
             return threads.execute(device, free);
         } catch (OutOfMemoryError e) { // no thread can be created, which must not trouble the thread that closes
@@ -72,12 +72,12 @@ final class Reapers {
     }
 
     /** Returns for how long, in nanoseconds, one of them has been in a call that hangs; 0 if none is. */
-    long hungNanos() {
+    public long hungNanos() {
         return threads.hungNanos();
     }
 
     /** Gives them ten seconds for what they have; what comes later is freed by the thread that brings it. */
-    void end() {
+    public void end() {
         threads.end(END_NANOS);
     }
 }

@@ -2,7 +2,7 @@
  * Copyright 2026 The jrsocket authors
  * SPDX-License-Identifier: Apache-2.0
  */
-package org.jrsocket.stream;
+package org.jrsocket.threads;
 
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
@@ -63,7 +63,7 @@ public final class Threads {
     }
 
     /** Waits despite interrupts, after which the thread is interrupted again; returns false when the time is over. */
-    static boolean await(CountDownLatch latch, long nanos) {
+    public static boolean await(CountDownLatch latch, long nanos) {
         long start = System.nanoTime();
         boolean interrupted = false;
         while (true) {
