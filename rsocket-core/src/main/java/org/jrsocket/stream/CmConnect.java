@@ -7,7 +7,6 @@ package org.jrsocket.stream;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
-import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -46,7 +45,7 @@ final class CmConnect implements PendingConnect, CmHandler, ConnectLimit.Attempt
     private final ConnectRequest.Step passOn = this::passOn;
     private final ConnectRequest.Step establish = this::establish;
     private final ConnectRequest.Step failLate = this::failLate;
-    private final Queue<Runnable> actions = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<Runnable> actions = new ConcurrentLinkedQueue<>();
     private boolean late; // given up, but still listening for the peer
     private volatile boolean done; // written with the lock held
     private Thread waiter; // null if no thread waits
@@ -229,9 +228,8 @@ final class CmConnect implements PendingConnect, CmHandler, ConnectLimit.Attempt
     /** Called with the lock held. */
     private void failLate() {
         long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
-        giveUp(
-                Reason.TIMEOUT,
-                "no RDMA connection to " + request.where() + " within " + millis + " ms" + request.obstacle());
+        String limits = " within " + millis + " ms" + request.obstacle();
+        giveUp(Reason.TIMEOUT, "no RDMA connection to " + request.where() + limits);
     }
 
     /** Called with the lock held. */
