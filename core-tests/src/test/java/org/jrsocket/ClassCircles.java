@@ -47,6 +47,19 @@ final class ClassCircles {
         qualifier = "org.jrsocket." + packageName + ".";
     }
 
+    /** Returns the packages below {@code org.jrsocket} that have classes, sorted: "verbs.disni". */
+    static List<String> packages(Path sources) throws IOException {
+        Path root = sources.resolve("org/jrsocket");
+        try (Stream<Path> files = Files.walk(root)) {
+            return files.filter(file -> file.toString().endsWith(".java"))
+                    .filter(file -> !file.endsWith("package-info.java"))
+                    .map(file -> root.relativize(file.getParent()).toString().replace('/', '.'))
+                    .distinct()
+                    .sorted()
+                    .toList();
+        }
+    }
+
     /**
      * Returns a circle of each group of classes of which each uses each other one, by itself or through others.
      *
