@@ -14,7 +14,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.IllegalReferenceCountException;
@@ -128,6 +130,23 @@ class LentByteBufTest extends ChannelTests {
         assertEquals(Unpooled.wrappedBuffer(Pattern.bytes(0, SIZE)), buffer);
         netty.release();
         buffer.release();
+    }
+
+    /** The channel's option may have changed since the message before. */
+    @Test
+    void shouldHaveTheAllocatorOfTheMessageThatUsesItAgain() throws Exception {
+        ByteBuf first = lent();
+        ByteBuf own = unwrapped(first);
+        first.release();
+        ByteBufAllocator other = new UnpooledByteBufAllocator(true);
+        pair.server().config().setAllocator(other);
+        boolean again;
+        do {
+            ByteBuf next = lent();
+            assertSame(other, next.alloc());
+            again = unwrapped(next) == own;
+            next.release();
+        } while (!again);
     }
 
     @Test
