@@ -77,6 +77,10 @@ abstract class RawPeerTests {
         return provider;
     }
 
+    RdmaTransport open(VerbsProvider provider) throws IOException {
+        return RdmaTransport.over(provider);
+    }
+
     @BeforeEach
     void open() throws IOException {
         verbs = new LoopbackProvider(config());
@@ -85,7 +89,7 @@ abstract class RawPeerTests {
                 peer.record(to, opcode, imm, length, address, key);
             }
         });
-        transport = RdmaTransport.over(wrap(verbs));
+        transport = open(wrap(verbs));
     }
 
     @AfterEach

@@ -46,6 +46,10 @@ abstract class StreamBehaviour {
 
     abstract VerbsProvider provider() throws IOException;
 
+    RdmaTransport open(VerbsProvider provider) throws IOException {
+        return RdmaTransport.over(provider);
+    }
+
     abstract InetAddress address();
 
     /** Bytes for the tests that move a lot. */
@@ -58,7 +62,7 @@ abstract class StreamBehaviour {
 
     @BeforeEach
     void open() throws IOException {
-        transport = RdmaTransport.over(provider());
+        transport = open(provider());
     }
 
     @AfterEach

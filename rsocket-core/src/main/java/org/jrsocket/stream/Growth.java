@@ -94,7 +94,7 @@ final class Growth {
 
     /** Registers what is wanted. Called without the lock, after something that has succeeded: so it throws nothing. */
     void begin() {
-        if (!core.services.service.isCurrent()) {
+        if (!core.services.loops.isCurrent()) {
             register();
             return;
         }

@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import org.jrsocket.threads.ServiceLoop;
+import org.jrsocket.threads.ServiceLoops;
 import org.jrsocket.threads.ServiceThread;
 import org.jrsocket.threads.Threads;
 import org.jrsocket.verbs.Cm;
@@ -38,11 +39,11 @@ public final class RdmaTransport implements AutoCloseable {
     private final CmServices cmServices;
     private final ExitDelay exitDelay;
 
-    private RdmaTransport(VerbsProvider provider, long idleNanos, ServiceThread service) throws IOException {
-        this.service = service;
+    private RdmaTransport(VerbsProvider provider, long idleNanos, ServiceLoops loops) throws IOException {
+        service = loops.first();
         streams = new OpenStreams(service);
         DeviceFailures failures = new DeviceFailures(service, streams);
-        services = new Services(provider, idleNanos, service, failures);
+        services = new Services(provider, idleNanos, loops, failures);
         ExitDelay delay = null;
         CmEvents events = null;
         try {
@@ -77,11 +78,27 @@ public final class RdmaTransport implements AutoCloseable {
     /** Creates such a stack with a service thread made by {@code threads}. */
     static RdmaTransport over(VerbsProvider provider, long idleNanos, BiFunction<String, Runnable, Thread> threads)
             throws IOException {
+        return over(provider, idleNanos, threads, ServiceLoops.warranted());
+    }
+
+    /** Creates such a stack with so many service threads. */
+    static RdmaTransport over(
+            VerbsProvider provider, long idleNanos, BiFunction<String, Runnable, Thread> threads, int loops)
+            throws IOException {
         ServiceThread service = new ServiceThread(ServiceThread.NAME, threads);
         try {
-            return new RdmaTransport(provider, idleNanos, service);
+            return over(provider, idleNanos, new ServiceLoops(service, loops));
         } catch (IOException | RuntimeException | Error e) {
             service.end();
+            throw e;
+        }
+    }
+
+    private static RdmaTransport over(VerbsProvider provider, long idleNanos, ServiceLoops loops) throws IOException {
+        try {
+            return new RdmaTransport(provider, idleNanos, loops);
+        } catch (IOException | RuntimeException | Error e) {
+            loops.endOthers();
             throw e;
         }
     }
@@ -98,7 +115,8 @@ public final class RdmaTransport implements AutoCloseable {
 
     /** Creates a stack on a loop that ends with it from now on. After a failure the loop is still the caller's. */
     public static RdmaTransport over(VerbsProvider provider, ServiceLoop.Owned service) throws IOException {
-        return new RdmaTransport(provider, BundlePool.IDLE_NANOS, (ServiceThread) service);
+        return over(
+                provider, BundlePool.IDLE_NANOS, new ServiceLoops((ServiceThread) service, ServiceLoops.warranted()));
     }
 
     /**
@@ -208,7 +226,7 @@ public final class RdmaTransport implements AutoCloseable {
         exitDelay.end();
         cmServices.events.end();
         services.devices.end();
-        boolean stopped = service.stop(CLOSE_NANOS);
+        boolean stopped = services.loops.stop(CLOSE_NANOS);
         openIds.endConnects(); // no thread takes their late answers any more
         services.bundles.close(); // so that a reaper frees what is kept
         services.reapers.end();
@@ -286,7 +304,8 @@ public final class RdmaTransport implements AutoCloseable {
      * logger hangs; 0 if none has for more than a second. Waits for nothing.
      */
     public long hungNanos() {
-        return Math.max(service.hungNanos(), Math.max(services.makers.hungNanos(), services.reapers.hungNanos()));
+        return Math.max(
+                services.loops.hungNanos(), Math.max(services.makers.hungNanos(), services.reapers.hungNanos()));
     }
 
     /** Returns the streams that are not freed yet, at this moment. */

@@ -9,6 +9,7 @@ import java.net.InetSocketAddress;
 import java.util.function.BiConsumer;
 import org.jrsocket.threads.Makers;
 import org.jrsocket.threads.Reapers;
+import org.jrsocket.threads.ServiceLoops;
 import org.jrsocket.threads.ServiceThread;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmChannel;
@@ -23,7 +24,11 @@ final class Services {
     final String description;
     final Cm cm;
     final CmChannel channel;
+    /** The first of {@link #loops}: handles the connection manager's events, and ends streams. */
     final ServiceThread service;
+    /** Watch streams. */
+    final ServiceLoops loops;
+
     final Makers makers = new Makers();
     final Reapers reapers;
     final MemoryBudget memory = new MemoryBudget();
@@ -44,9 +49,9 @@ final class Services {
      * @param idleNanos how long what connections leave is kept for others
      * @param users are told what happens to devices
      */
-    Services(VerbsProvider provider, long idleNanos, ServiceThread service, OpenDevices.Users users)
-            throws IOException {
-        this.service = service;
+    Services(VerbsProvider provider, long idleNanos, ServiceLoops loops, OpenDevices.Users users) throws IOException {
+        this.loops = loops;
+        service = loops.first();
         reapers = new Reapers(service);
         listening = new ListeningAddresses(service, reapers);
         provider.install();

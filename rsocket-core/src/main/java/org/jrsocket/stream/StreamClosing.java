@@ -336,20 +336,14 @@ final class StreamClosing implements Closings.Close {
         }
     }
 
-    /** Called on the service thread when the completion channel has events. */
-    void onWatched() {
+    /** Returns whether what the completion channel brings may be of use to a close. */
+    boolean isUnderWay() {
         core.enter();
         try {
-            if (core.phase.isFreed()) {
-                return;
-            }
-            if (!core.closed && !underWay) {
-                return;
-            }
+            return !core.phase.isFreed() && (core.closed || underWay);
         } finally {
             core.exit();
         }
-        step();
     }
 
     /**

@@ -6,6 +6,7 @@ package org.jrsocket.stream;
 
 import java.net.InetSocketAddress;
 import org.jrsocket.protocol.Effects;
+import org.jrsocket.threads.ServiceThread;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.wire.ConnData;
 
@@ -15,6 +16,7 @@ import org.jrsocket.wire.ConnData;
  */
 final class StreamDriver extends StreamCore {
 
+    private final ServiceThread loop;
     final StreamEffects effects;
     final Growth growth;
     final StreamWaiter waits;
@@ -36,9 +38,10 @@ final class StreamDriver extends StreamCore {
             InetSocketAddress remote,
             Runnable whenGone) {
         super(services, endpoint, peer, local, remote);
+        this.loop = services.loops.next();
         this.effects = new StreamEffects(this, peer.hasFeature(ConnData.FEATURE_RESET), this::abandon);
         this.growth = new Growth(this);
-        this.waits = new StreamWaiter(this, services.service, this::onReadable);
+        this.waits = new StreamWaiter(this, loop, this::onReadable);
         this.leftover = new StreamLeftover(this, effects, waits);
         this.freeing = new StreamFreeing(this, waits, whenGone);
         this.closing = new StreamClosing(this, effects, waits, freeing);
@@ -68,7 +71,7 @@ final class StreamDriver extends StreamCore {
         unlock();
         try {
             if (add) {
-                services.service.leftovers().add(leftover);
+                loop.leftovers().add(leftover);
             }
             if (news != Effects.NONE) {
                 waits.progressed();
@@ -105,12 +108,23 @@ final class StreamDriver extends StreamCore {
         closing.abandon();
     }
 
-    /** Called on the service thread when the completion channel has events. */
+    /** Called on the stream's loop when the completion channel has events. */
     private void onReadable() {
         Throwable failed = waits.takeEvents();
         if (failed != null) {
             leftover.fail(failed); // without the lock, because it logs
         }
-        closing.onWatched();
+        if (closing.isUnderWay()) {
+            step();
+        }
+    }
+
+    /** Closes are the service thread's, which may be another one. */
+    private void step() {
+        if (services.service.isCurrent()) {
+            closing.step();
+        } else {
+            services.service.execute(closing::step);
+        }
     }
 }

@@ -271,7 +271,7 @@ final class StreamWaiter {
 
     // ---- the service thread ----
 
-    /** Makes the service thread watch the channel, for one event. May be called from any thread. */
+    /** Makes the stream's service thread watch the channel, for one event. May be called from any thread. */
     void watch() {
         try {
             watchOnce();
