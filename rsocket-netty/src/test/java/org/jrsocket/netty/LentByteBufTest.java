@@ -134,6 +134,7 @@ class LentByteBufTest extends ChannelTests {
 
     /** The channel's option may have changed since the message before. */
     @Test
+    @SuppressWarnings("ReferenceEquality") // two buffers with the same content are not meant
     void shouldHaveTheAllocatorOfTheMessageThatUsesItAgain() throws Exception {
         ByteBuf first = lent();
         ByteBuf own = unwrapped(first);
