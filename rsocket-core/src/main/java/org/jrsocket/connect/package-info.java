@@ -18,10 +18,10 @@
  * org.jrsocket.connect.OutgoingConnection.Tcp}, {@link org.jrsocket.connect.TcpPort}, {@link
  * org.jrsocket.connect.DualListener.Acceptor}).
  *
- * <p>May use {@code stream}, {@code threads}, {@code os}, {@code jfr} and slf4j, and of {@code verbs} the provider, its information
- * about devices, and the exceptions. {@link org.jrsocket.connect.TransportHolder} alone opens {@code verbs.rdmacore};
- * {@link org.jrsocket.connect.Settings} knows the name of its property. Knows nothing of {@code java.net.SocketImpl} or
- * of channels.
+ * <p>May use {@code stream}, {@code threads}, {@code os}, {@code jfr} and slf4j, and of {@code verbs} the provider, its
+ * information about devices, and the exceptions. {@link org.jrsocket.connect.TransportHolder} alone opens {@code
+ * verbs.rdmacore}; {@link org.jrsocket.connect.Settings} knows the name of its property. Knows nothing of {@code
+ * java.net.SocketImpl} or of channels.
  *
  * <p>From top to bottom: what a server opens ({@code DualListener}, {@code ExpectedListener}, {@code RdmaListeners},
  * {@code PortPatience}); the context ({@code TransportContext}, {@code LateNames}), which makes the connector

@@ -13,7 +13,7 @@
  * <p>The order in which the transports are tried, and how a listener takes from both, are up to {@code connect}: this
  * package passes it the platform's socket.
  *
- * <p>May use {@code connect}, {@code stream} and {@code threads}, and the JDK's internals through {@link org.jrsocket.net.JdkInternals}
- * alone.
+ * <p>May use {@code connect}, {@code stream} and {@code threads}, and the JDK's internals through {@link
+ * org.jrsocket.net.JdkInternals} alone.
  */
 package org.jrsocket.net;

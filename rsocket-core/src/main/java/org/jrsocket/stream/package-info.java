@@ -16,18 +16,17 @@
  * <p>This package may use {@code threads}, {@code protocol}, {@code wire}, {@code verbs}, {@code os}, {@code jfr} and
  * slf4j. It knows nothing of {@code java.net.SocketImpl}, of channels, or of the fallback to TCP.
  *
- * <p>From top to bottom: the transport ({@code RdmaTransport}, {@code ExitDelay}); the making of a connection
- * ({@code CmConnect} with its request, limit and answers, {@code CmListener} with its {@code ListeningId},
- * {@code RequestCheck}, {@code Admission} and {@code Refusals}, {@code Handshake}) and what it shares
- * ({@code CmServices}, {@code CmEvents}, {@code OpenIds}); what looks at all streams
- * ({@code OpenStreams}, {@code DeviceFailures}, {@code PollSet}); the stream ({@code RdmaStream}, {@code StreamWriter},
- * {@code StreamReader} and {@code StreamLender} with {@code LentMemory} and {@code BorrowedBytes}); the driver
- * ({@code StreamDriver}) and the parts that it puts together ({@code StreamSweep}, {@code StreamClosing},
- * {@code StreamFreeing}, {@code StreamLeftover}, {@code StreamEffects}, {@code StreamWaiter}, {@code Growth}); what
- * these work on ({@code StreamCore}); what all connections share ({@code Services} with {@code Closings},
- * {@code Farewells}, {@code OpenDevices}, {@code ListeningAddresses}); queues and memory ({@code VerbsQueues}, {@code Endpoint},
- * {@code BundlePool}, {@code Slabs}). No class uses one above it. What a lower class has to tell one above it,
- * it tells an interface of its own, or a {@code Runnable} that it is given.
+ * <p>From top to bottom: the transport ({@code RdmaTransport}, {@code ExitDelay}); the making of a connection ({@code
+ * CmConnect} with its request, limit and answers, {@code CmListener} with its {@code ListeningId}, {@code
+ * RequestCheck}, {@code Admission} and {@code Refusals}, {@code Handshake}) and what it shares ({@code CmServices},
+ * {@code CmEvents}, {@code OpenIds}); what looks at all streams ({@code OpenStreams}, {@code DeviceFailures}, {@code
+ * PollSet}); the stream ({@code RdmaStream}, {@code StreamWriter}, {@code StreamReader} and {@code StreamLender} with
+ * {@code LentMemory} and {@code BorrowedBytes}); the driver ({@code StreamDriver}) and the parts that it puts together
+ * ({@code StreamSweep}, {@code StreamClosing}, {@code StreamFreeing}, {@code StreamLeftover}, {@code StreamEffects},
+ * {@code StreamWaiter}, {@code Growth}); what these work on ({@code StreamCore}); what all connections share ({@code
+ * Services} with {@code Closings}, {@code Farewells}, {@code OpenDevices}, {@code ListeningAddresses}); queues and
+ * memory ({@code VerbsQueues}, {@code Endpoint}, {@code BundlePool}, {@code Slabs}). No class uses one above it. What a
+ * lower class has to tell one above it, it tells an interface of its own, or a {@code Runnable} that it is given.
  *
  * <p>Locks. A thread that holds one may take those named after it, and those that these lead to, but no others:
  *

@@ -12,7 +12,7 @@
  * org.jrsocket.threads.PatientLock} ignores interrupts, and a {@link org.jrsocket.threads.Sleeper} sleeps until its
  * descriptor is readable or another thread wakes it.
  *
- * <p>May use {@code verbs} for the devices that threads belong to, {@code os} and slf4j. Knows nothing of streams. It is
- * public for the other modules. Programs cannot rely on it: it may change with any version.
+ * <p>May use {@code verbs} for the devices that threads belong to, {@code os} and slf4j. Knows nothing of streams. It
+ * is public for the other modules. Programs cannot rely on it: it may change with any version.
  */
 package org.jrsocket.threads;

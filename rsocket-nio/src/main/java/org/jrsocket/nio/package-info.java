@@ -16,8 +16,8 @@
  * this package hands it the inner channel.
  *
  * <p>May use {@code connect}, {@code stream}, {@code threads}, the descriptors and exceptions of {@code verbs} and
- * {@code os}, slf4j, and the JDK's internals only through {@link org.jrsocket.nio.JdkChannels}. Knows nothing of Netty, and of {@code
- * java.net.SocketImpl} only that a socket adaptor cannot do without one.
+ * {@code os}, slf4j, and the JDK's internals only through {@link org.jrsocket.nio.JdkChannels}. Knows nothing of Netty,
+ * and of {@code java.net.SocketImpl} only that a socket adaptor cannot do without one.
  *
  * <p>From top to bottom: {@code ChannelAccess}; the provider; server channel, its adaptor, its {@code ServerPort};
  * socket channel, its adaptor with the streams, its {@code Connecting}, {@code ChannelIo},
