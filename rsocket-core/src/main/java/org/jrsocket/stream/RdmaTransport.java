@@ -22,9 +22,10 @@ import org.jrsocket.verbs.VerbsProvider;
 /**
  * The RDMA stack of a process over one verbs provider. Streams, listeners and their memory belong to it. Thread-safe.
  *
- * <p>None of its daemon threads moves data. They are the service thread (connection events, closes, wake-ups
- * of virtual threads, what writers left behind) and a few that wait for devices, which can take milliseconds: while
- * connections begin, makers, which create native objects, and while they end, reapers, which free them.
+ * <p>None of its daemon threads moves data. They are the service thread (connection events, closes, wake-ups of virtual
+ * threads, what writers left behind; the last two are divided among several on large hosts) and a few that wait for
+ * devices, which can take milliseconds: while connections begin, makers, which create native objects, and while they
+ * end, reapers, which free them.
  */
 public final class RdmaTransport implements AutoCloseable {
 

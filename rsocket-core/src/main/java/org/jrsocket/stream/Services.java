@@ -26,7 +26,7 @@ final class Services {
     final CmChannel channel;
     /** The first of {@link #loops}: handles the connection manager's events, and ends streams. */
     final ServiceThread service;
-    /** Watch streams. */
+    /** Watch streams, and look after what writers leave. */
     final ServiceLoops loops;
 
     final Makers makers = new Makers();

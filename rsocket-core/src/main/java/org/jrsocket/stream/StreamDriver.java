@@ -16,7 +16,7 @@ import org.jrsocket.wire.ConnData;
  */
 final class StreamDriver extends StreamCore {
 
-    private final ServiceThread loop;
+    private final ServiceThread loop; // watches the stream, and looks after what writers leave
     final StreamEffects effects;
     final Growth growth;
     final StreamWaiter waits;

@@ -8,7 +8,7 @@
  *
  * <p>{@link org.jrsocket.stream.RdmaTransport} is a process's stack; it makes streams by connecting and by listening.
  * {@link org.jrsocket.stream.RdmaStream} is one connection. The thread that reads or writes makes the progress; the
- * transport's one service thread does what no caller waits for: connection events, lingering closes, the wake-ups of
+ * transport's service thread does what no caller waits for: connection events, lingering closes, the wake-ups of
  * parked virtual threads, and what writers left behind.
  *
  * <p>It is public for the other modules. Programs cannot rely on it: it may change with any version.

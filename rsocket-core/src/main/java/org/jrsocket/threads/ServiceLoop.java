@@ -6,7 +6,7 @@ package org.jrsocket.threads;
 
 import java.io.IOException;
 
-/** The transport's one service thread as seen from outside: an epoll loop. Callbacks run on it and must not block. */
+/** A service thread as seen from outside: an epoll loop. Callbacks run on it and must not block. */
 public interface ServiceLoop {
 
     /** A loop that whoever started it has to end, unless a transport takes it over. */

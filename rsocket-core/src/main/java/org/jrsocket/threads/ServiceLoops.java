@@ -23,7 +23,7 @@ public final class ServiceLoops {
     private static final int PROCESSORS = 8;
     private static final int MOST = 8;
 
-    private final List<ServiceThread> loops = new ArrayList<>();
+    private final List<ServiceThread> loops;
     private final AtomicInteger turn = new AtomicInteger();
 
     /**
@@ -32,6 +32,7 @@ public final class ServiceLoops {
      * @param first belongs to the caller
      */
     public ServiceLoops(ServiceThread first, int count) {
+        loops = new ArrayList<>(count); // so that a thread that has started is always known
         loops.add(first);
         try {
             while (loops.size() < count) {
