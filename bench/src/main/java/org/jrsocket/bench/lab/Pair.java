@@ -58,15 +58,15 @@ public final class Pair implements AutoCloseable {
         server = start(program, serverArguments, environment, serverErrors);
         serverLines = lines(server);
         try {
-            awaitReady(server, serverLines, "server");
+            awaitReady(server, serverLines, serverErrors, "server");
             client = start(program, clientArguments, environment, clientErrors);
+            commands = client.outputWriter();
+            pump(client, answers);
+            awaitReady(client, answers, clientErrors, "client");
         } catch (IOException e) {
-            server.destroyForcibly();
+            server.destroyForcibly(); // it has the port that the next attempt needs
             throw e;
         }
-        commands = client.outputWriter();
-        pump(client, answers);
-        awaitReady(client, answers, "client");
     }
 
     private static Process start(
@@ -109,11 +109,13 @@ public final class Pair implements AutoCloseable {
         }
     }
 
-    private static void awaitReady(Process process, BlockingQueue<String> lines, String role) throws IOException {
+    private static void awaitReady(Process process, BlockingQueue<String> lines, Path errors, String role)
+            throws IOException {
         String line = next(lines, START_SECONDS);
         if (!line.equals("ready")) {
+            String remains = remains(process, lines, errors, role);
             process.destroyForcibly();
-            throw new IOException("the " + role + " did not start: " + line);
+            throw new IOException("the " + role + " did not start: " + line + remains);
         }
     }
 
