@@ -31,14 +31,17 @@ final class PackageOrder {
             Map.entry("protocol", Set.of("wire")),
             Map.entry("sim", Set.of("protocol", "wire")),
             Map.entry("threads", Set.of("verbs", "os")),
-            Map.entry("stream", Set.of("threads", "protocol", "verbs", "wire", "os", "jfr")),
+            Map.entry("endpoint", Set.of("threads", "protocol", "verbs", "wire", "os")),
+            Map.entry("stream", Set.of("endpoint", "threads", "protocol", "verbs", "wire", "os", "jfr")),
             Map.entry("connect", Set.of("stream", "threads", "verbs", "verbs.rdmacore", "os", "jfr")),
             Map.entry("net", Set.of("connect", "stream", "threads")),
             Map.entry("nio", Set.of("connect", "stream", "threads", "verbs", "os")),
             Map.entry("aio", Set.of("nio", "stream", "threads")),
             Map.entry("netty", Set.of("nio", "stream", "verbs", "os")),
             Map.entry("perf", Set.of("connect", "stream", "threads")),
-            Map.entry("agent", Set.of("net", "nio", "aio", "perf", "connect", "stream", "threads", "verbs", "os")));
+            Map.entry(
+                    "agent",
+                    Set.of("net", "nio", "aio", "perf", "connect", "stream", "endpoint", "threads", "verbs", "os")));
 
     /** Names in imports, in code and in strings: a class found by name is used, too. */
     private static final Pattern USE = Pattern.compile("\\borg\\.jrsocket\\.([a-z]+(?:\\.[a-z]+)*)(?=\\.[A-Z])");

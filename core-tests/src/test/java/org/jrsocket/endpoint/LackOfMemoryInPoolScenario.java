@@ -4,7 +4,6 @@
  */
 package org.jrsocket.endpoint;
 
-
 import java.io.IOException;
 import java.net.InetAddress;
 import java.util.ArrayList;
@@ -30,8 +29,8 @@ public final class LackOfMemoryInPoolScenario implements Supplier<List<String>> 
             Pool parts = new Pool(TimeUnit.HOURS.toNanos(1));
             BundlePool pool = parts.bundles;
             Device one = parts.verbs.device();
-            Device other = parts.verbs.addDevice(
-                    new LoopbackConfig().name("other"), InetAddress.getByName("127.0.0.9"));
+            Device other =
+                    parts.verbs.addDevice(new LoopbackConfig().name("other"), InetAddress.getByName("127.0.0.9"));
             List<Consumer<BundlePool>> ways = List.of(
                     each -> each.makeRoom(one),
                     each -> each.deviceRemoved(other),

@@ -21,6 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jrsocket.endpoint.Bundle;
 import org.jrsocket.stream.HookedVerbs.Point;
 import org.jrsocket.threads.ServiceLoop;
 import org.jrsocket.verbs.SendBatch;

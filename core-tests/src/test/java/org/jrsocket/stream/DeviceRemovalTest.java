@@ -240,7 +240,7 @@ class DeviceRemovalTest {
         try (StreamPair pair = connect();
                 StreamPair other = connect()) {
             int event = Device.event(
-                    Device.EVENT_CQ_ERR, pair.client.core().endpoint.recvCq.getHandle());
+                    Device.EVENT_CQ_ERR, pair.client.core().queues.receiveCq().getHandle());
             List<String> warnings = RawPeerTests.warningsIn(() -> {
                 SocketException e = readAfter(pair.client, event);
                 assertEquals("Connection reset", e.getMessage());
@@ -264,7 +264,7 @@ class DeviceRemovalTest {
         try (StreamPair pair = connect();
                 StreamPair other = connect()) {
             int event = Device.event(
-                    Device.EVENT_QP_FATAL, pair.server.core().endpoint.qp.getQp_num());
+                    Device.EVENT_QP_FATAL, pair.server.core().endpoint.qp().getQp_num());
             SocketException e = readAfter(pair.server, event);
             assertEquals("Connection reset", e.getMessage());
             String why = StreamFailure.of(e).getMessage();

@@ -24,6 +24,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jrsocket.endpoint.Slabs;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
 import org.jrsocket.stream.HookedVerbs.Point;
@@ -467,7 +468,7 @@ class GrowthTest extends RawPeerTests {
     /** Each is a call of the kernel, and one of them may take the device long. */
     @Test
     void shouldAskLessOftenTheLongerTheDeviceRefuses() throws Exception {
-        Slabs slabs = pair().client.core().endpoint.slabs;
+        Slabs slabs = pair().client.core().endpoint.slabs();
         AtomicInteger refused = refuseRegistrations();
         long start = System.nanoTime();
         long millis;
@@ -482,7 +483,7 @@ class GrowthTest extends RawPeerTests {
 
     @Test
     void shouldAskAgainWhenTheDeviceHasGivenSome() throws Exception {
-        Slabs slabs = pair().client.core().endpoint.slabs;
+        Slabs slabs = pair().client.core().endpoint.slabs();
         AtomicInteger refused = refuseRegistrations();
         RawPeer.await(() -> slabs.register(4096, 4096, false) == null && refused.get() == 4, () -> "not asked");
         hooked.hook = (at, cookie) -> {};
@@ -498,7 +499,7 @@ class GrowthTest extends RawPeerTests {
             Future<Integer> writer = writes(p.client, 100_000);
             assertArrayEquals(bytes(100_000), read(p.server, 100_000));
             writer.get();
-            awaitReapers(p.client.core().endpoint.device);
+            awaitReapers(p.client.core().endpoint.device());
         });
         assertEquals(1, warnings.size(), warnings::toString);
         String warning = "connections over lo0 stay smaller than they would be, for lack of room (ibv_reg_mr (for this"

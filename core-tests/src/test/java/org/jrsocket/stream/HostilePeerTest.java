@@ -17,6 +17,7 @@ import java.nio.ByteOrder;
 import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jrsocket.endpoint.Bundle;
 import org.jrsocket.os.NativeMemory;
 import org.jrsocket.stream.HookedVerbs.Point;
 import org.jrsocket.verbs.SendBatch;

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import org.jrsocket.CountedClasses;
+import org.jrsocket.endpoint.LackOfMemoryInPoolScenario;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

@@ -14,6 +14,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import org.jrsocket.endpoint.Bundle;
 import org.jrsocket.stream.HookedVerbs.Point;
 import org.jrsocket.threads.Threads;
 import org.jrsocket.verbs.VerbsProvider;

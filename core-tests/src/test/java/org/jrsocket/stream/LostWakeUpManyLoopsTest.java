@@ -5,6 +5,7 @@
 package org.jrsocket.stream;
 
 import java.io.IOException;
+import org.jrsocket.endpoint.BundlePool;
 import org.jrsocket.threads.Threads;
 import org.jrsocket.verbs.VerbsProvider;
 

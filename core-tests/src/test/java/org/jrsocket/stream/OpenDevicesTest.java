@@ -14,6 +14,7 @@ import static org.mockito.Mockito.when;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.util.List;
+import org.jrsocket.endpoint.OpenDevices;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
 import org.jrsocket.os.EventFd;
@@ -31,7 +32,7 @@ class OpenDevicesTest extends RawPeerTests {
                 transport.services().service,
                 transport.services().bundles,
                 transport.services().inlineLimits,
-                transport.services().listening,
+                () -> {},
                 mock(OpenDevices.Users.class));
         later(devices::end);
         return devices;

@@ -23,6 +23,7 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
+import org.jrsocket.endpoint.Bundle;
 import org.jrsocket.stream.HookedVerbs.Point;
 import org.jrsocket.threads.ServiceLoop;
 import org.jrsocket.verbs.VerbsProvider;

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.endpoint.PathTimers;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -27,7 +28,7 @@ class PathTimersTest extends RawPeerTests {
     }
 
     private static int ackTimeout(RdmaStream stream) throws IOException {
-        return stream.core().endpoint.qp.ackTimeout();
+        return stream.core().endpoint.qp().ackTimeout();
     }
 
     /** Not the kernel's 2 s after a lost last packet. */
@@ -54,7 +55,7 @@ class PathTimersTest extends RawPeerTests {
 
     static int rnrTimer(RdmaStream stream) {
         try {
-            return stream.core().endpoint.qp.minRnrTimer();
+            return stream.core().endpoint.qp().minRnrTimer();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -312,7 +312,7 @@ class StreamMemoryTest extends RawPeerTests {
         for (int i = 0; i < 64; i++) { // until all slabs have the size that they are to have by now
             writeAndRead(p, 8 << 10);
         }
-        awaitReapers(p.server.core().endpoint.device);
+        awaitReapers(p.server.core().endpoint.device());
         transport.limitMemory(transport.registeredMemory());
         long before = p.server.registeredBytes();
         for (int i = 0; i < 10; i++) {

@@ -94,7 +94,7 @@ class StreamProgressTest extends RawPeerTests {
         List<String> warnings = warningsIn(() -> {
             fill(first.stream(), 4096);
             fill(second.stream(), 4096);
-            awaitReapers(first.stream().core().endpoint.device);
+            awaitReapers(first.stream().core().endpoint.device());
         });
         assertEquals(1, warnings.size(), warnings::toString);
         String kib = most / 1024 + " KiB";

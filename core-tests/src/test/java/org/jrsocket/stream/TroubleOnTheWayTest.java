@@ -26,6 +26,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jrsocket.endpoint.Slabs;
 import org.jrsocket.stream.RdmaConnectException.Reason;
 import org.jrsocket.verbs.VerbsProvider;
 import org.jrsocket.verbs.loopback.LoopbackProvider;
@@ -84,7 +85,7 @@ class TroubleOnTheWayTest extends RawPeerTests {
         };
         // Its process dies: its kernel says so, and its DISCONNECT never comes.
         for (LoopbackQp qp : verbs.qps()) {
-            if (qp.number() == ((LoopbackQp) pair.server.core().endpoint.qp).number()) {
+            if (qp.number() == ((LoopbackQp) pair.server.core().endpoint.qp()).number()) {
                 verbs.faults().breakQp(qp);
             }
         }

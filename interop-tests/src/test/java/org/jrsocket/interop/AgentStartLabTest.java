@@ -94,7 +94,7 @@ class AgentStartLabTest {
             assertTrue(result.out().contains("done"), result::toString);
             assertEquals(
                     Site.hasRdma(),
-                    result.out().stream().anyMatch(line -> line.contains("org.jrsocket.stream.BundlePool ")),
+                    result.out().stream().anyMatch(line -> line.contains("org.jrsocket.endpoint.BundlePool ")),
                     result::toString);
             expectNone("java.lang.runtime.ObjectMethods|java.text.SimpleDateFormat", result);
         }

@@ -4,7 +4,6 @@
  */
 package org.jrsocket.endpoint;
 
-
 import com.ibm.disni.verbs.RdmaCm;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -92,8 +91,8 @@ public final class Endpoint {
         try {
             sendSlots = Math.min(sizes.sendQueue(), most);
             receiveSlots = Math.min(sizes.receiveQueue() + Inbound.SPARE_RECEIVES, most);
-            bundle = bundles.obtain(new Bundle.Shape(
-                    device, sendSlots, receiveSlots, sizes.sendSlab(), sizes.receiveSlab()));
+            bundle = bundles.obtain(
+                    new Bundle.Shape(device, sendSlots, receiveSlots, sizes.sendSlab(), sizes.receiveSlab()));
             channel = bundle.channel;
             recvCq = bundle.recvCq;
             sendCq = bundle.sendCq;

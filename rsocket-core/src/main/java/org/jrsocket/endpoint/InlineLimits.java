@@ -83,7 +83,7 @@ public final class InlineLimits {
     }
 
     /** Returns the number of devices of which a limit is kept. */
-    int count() {
+    public int count() {
         return refusedAbove.size();
     }
 

@@ -4,7 +4,6 @@
  */
 package org.jrsocket.endpoint;
 
-
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -41,11 +40,7 @@ public final class OpenDevices {
 
     /** @param portsChanged runs when addresses may have come or gone; it must not wait */
     public OpenDevices(
-            ServiceThread service,
-            BundlePool bundles,
-            InlineLimits inlineLimits,
-            Runnable portsChanged,
-            Users users) {
+            ServiceThread service, BundlePool bundles, InlineLimits inlineLimits, Runnable portsChanged, Users users) {
         this.service = service;
         this.bundles = bundles;
         this.inlineLimits = inlineLimits;

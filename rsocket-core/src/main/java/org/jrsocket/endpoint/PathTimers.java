@@ -4,7 +4,6 @@
  */
 package org.jrsocket.endpoint;
 
-
 import java.io.IOException;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmId;

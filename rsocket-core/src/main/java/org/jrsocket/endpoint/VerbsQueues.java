@@ -159,7 +159,8 @@ public final class VerbsQueues implements Queues {
         int done = endpoint.qp().postSend(batch);
         batch.clear();
         if (done < n) {
-            trouble = "posting to the send queue failed: " + Errno.describe(endpoint.qp().postError());
+            trouble = "posting to the send queue failed: "
+                    + Errno.describe(endpoint.qp().postError());
         }
         return done == n;
     }
@@ -264,7 +265,8 @@ public final class VerbsQueues implements Queues {
         }
         boolean all = endpoint.postReceives(count);
         if (!all) { // of a queue pair in error, mostly
-            trouble = known("posting receives failed: " + Errno.describe(endpoint.qp().postError()));
+            trouble = known(
+                    "posting receives failed: " + Errno.describe(endpoint.qp().postError()));
         }
         return all;
     }

@@ -5,6 +5,7 @@
 package org.jrsocket.stream;
 
 import java.nio.ByteBuffer;
+import org.jrsocket.endpoint.RegisteredSlab;
 
 /**
  * Bytes that a reader has taken without a copy, in the place where the peer's device put them. They have to be given

@@ -8,6 +8,8 @@ import com.ibm.disni.verbs.RdmaCmEvent.EventType;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntSupplier;
+import org.jrsocket.endpoint.Freeing;
+import org.jrsocket.endpoint.OpenDevices;
 import org.jrsocket.threads.ServiceThread;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmChannel;

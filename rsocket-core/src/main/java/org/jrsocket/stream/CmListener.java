@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.LinkedBlockingQueue;
+import org.jrsocket.endpoint.Freeing;
 import org.jrsocket.threads.ServiceLoop;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;

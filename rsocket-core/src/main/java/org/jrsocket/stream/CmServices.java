@@ -7,6 +7,7 @@ package org.jrsocket.stream;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.function.Consumer;
+import org.jrsocket.endpoint.Endpoint;
 import org.jrsocket.wire.ConnData;
 
 /** What the making of connections needs beside {@link Services}. */
@@ -28,16 +29,16 @@ final class CmServices {
     }
 
     /** Makes a stream on a connected endpoint. Called on the service thread or a maker. */
-    RdmaStream established(Endpoint endpoint, ConnData peer) throws IOException {
+    RdmaStream established(Endpoint endpoint, StreamConfig config, ConnData peer) throws IOException {
         endpoint.ensureWorking();
-        InetSocketAddress local = (InetSocketAddress) endpoint.id.getSource();
-        InetSocketAddress remote = (InetSocketAddress) endpoint.id.getDestination();
-        RdmaStream stream = new RdmaStream(services, endpoint, peer, local, remote, whenGone);
+        InetSocketAddress local = (InetSocketAddress) endpoint.id().getSource();
+        InetSocketAddress remote = (InetSocketAddress) endpoint.id().getDestination();
+        RdmaStream stream = new RdmaStream(services, endpoint, config, peer, local, remote, whenGone);
         try {
             streams.add(stream);
             failures.added(stream);
             CmHandler handler = stream.core()::onCmEvent;
-            endpoint.id.attach(handler); // last: the service thread may use it from here on
+            endpoint.id().attach(handler); // last: the service thread may use it from here on
         } catch (RuntimeException | Error e) { // the caller frees the endpoint, and others get its queues
             stream.core().freeing.disown();
             streams.remove(stream);

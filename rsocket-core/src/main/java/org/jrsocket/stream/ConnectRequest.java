@@ -9,6 +9,9 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jrsocket.endpoint.Endpoint;
+import org.jrsocket.endpoint.Freeing;
+import org.jrsocket.endpoint.PathTimers;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
 import org.jrsocket.stream.RdmaConnectException.Reason;
@@ -98,7 +101,7 @@ final class ConnectRequest {
         Cm cm = services.cm;
         id = cm.createId(services.channel, RdmaCm.RDMA_PS_TCP);
         id.attach(handler);
-        PathTimers.setAckTimeout(cm, id, config);
+        PathTimers.setAckTimeout(cm, id, config.ackTimeoutNanos());
         if (config.typeOfService() != 0) {
             cm.setOption(id, Cm.OPTION_TOS, config.typeOfService());
         }
@@ -247,7 +250,7 @@ final class ConnectRequest {
     /** Throws an exception that names the reason: an errno from here says nothing about the address. */
     private Endpoint endpointOn(CmId where) throws RdmaConnectException {
         try {
-            return new Endpoint(services, where, config);
+            return new Endpoint(services.endpoints, where, config.endpointSizes());
         } catch (IOException e) {
             boolean gone = e instanceof ErrnoException v && v.errno() == Errno.ENODEV;
             throw new RdmaConnectException(gone ? Reason.NO_DEVICE : Reason.RESOURCES, e.getMessage(), e);
@@ -259,7 +262,9 @@ final class ConnectRequest {
         int features = Endpoint.FEATURES | (probe ? ConnData.FEATURE_PROBE : 0);
         services.cm.request(
                 id,
-                HandshakeParameters.ofRequest(endpoint.connData().withFeatures(features), endpoint.device.isIwarp()));
+                HandshakeParameters.ofRequest(
+                        endpoint.connData().withFeatures(features),
+                        endpoint.device().isIwarp()));
         asked = true;
     }
 
@@ -278,7 +283,7 @@ final class ConnectRequest {
 
     /** Makes the stream of a connected endpoint, and passes the endpoint and the id on to it. */
     RdmaStream established(ConnData answer) throws IOException {
-        RdmaStream stream = cmServices.established(endpoint, answer);
+        RdmaStream stream = cmServices.established(endpoint, config, answer);
         endpoint = null;
         id = null;
         unlogged.set(stream);
@@ -299,7 +304,7 @@ final class ConnectRequest {
      * @return false if no reaper can: then all of it has to be {@linkplain #release released}
      */
     boolean releaseQueues() {
-        return services.reapers.handOver(endpoint.device, endpoint::freeQueues);
+        return services.reapers.handOver(endpoint.device(), endpoint::freeQueues);
     }
 
     /** Has a reaper free everything, or the maker if it is at work; otherwise leaves it to {@link #freeLeft}. */
@@ -315,7 +320,7 @@ final class ConnectRequest {
         boolean reaped = whole == null && alone == null;
         try {
             if (whole != null) {
-                reaped = services.reapers.handOver(whole.device, whole::free);
+                reaped = services.reapers.handOver(whole.device(), whole::free);
             } else if (alone != null) {
                 reaped = services.reapers.handOver(alone.getVerbs(), () -> Freeing.destroy(alone));
             }

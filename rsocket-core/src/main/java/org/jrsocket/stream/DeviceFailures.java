@@ -5,9 +5,10 @@
 package org.jrsocket.stream;
 
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.endpoint.Endpoint;
+import org.jrsocket.endpoint.OpenDevices;
 import org.jrsocket.threads.ServiceLoop;
 import org.jrsocket.verbs.Device;
-import org.jrsocket.verbs.Qp;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,7 +33,7 @@ final class DeviceFailures implements OpenDevices.Users {
     @Override
     public void lost(Device device) {
         for (RdmaStream stream : streams.now()) {
-            if (stream.core().endpoint.device == device) {
+            if (stream.core().endpoint.device() == device) {
                 end(stream);
             }
         }
@@ -55,14 +56,13 @@ final class DeviceFailures implements OpenDevices.Users {
     public void queueFailed(Device device, int event) {
         for (RdmaStream stream : streams.now()) {
             Endpoint endpoint = stream.core().endpoint;
-            Qp qp = endpoint.qp;
-            if (endpoint.device != device) {
+            if (endpoint.device() != device) {
                 continue;
             }
-            if (endpoint.recvCq.isSubjectOf(event) || endpoint.sendCq.isSubjectOf(event)) {
+            if (endpoint.isOfCompletions(event)) {
                 queueFailed(stream, DEAD_QUEUE);
                 LOG.warn("a completion queue of RDMA device {} has failed; {} is reset", device.name(), stream);
-            } else if (qp != null && qp.isSubjectOf(event)) {
+            } else if (endpoint.isOfQueuePair(event)) {
                 int type = Device.eventType(event);
                 LOG.debug("the queue pair of {} has failed: asynchronous event {}", stream, type);
                 String why = "this host's device has failed the queue pair (asynchronous event " + type + ")";
@@ -85,9 +85,9 @@ final class DeviceFailures implements OpenDevices.Users {
      */
     void added(RdmaStream stream) {
         Endpoint endpoint = stream.core().endpoint;
-        if (endpoint.device.isLost()) {
+        if (endpoint.device().isLost()) {
             service.execute(() -> end(stream));
-        } else if (endpoint.recvCq.hasFailed()) {
+        } else if (endpoint.hasFailed()) {
             service.execute(() -> queueFailed(stream, DEAD_QUEUE));
         }
     }

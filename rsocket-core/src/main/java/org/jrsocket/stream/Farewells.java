@@ -16,6 +16,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
+import org.jrsocket.endpoint.Freeing;
 import org.jrsocket.threads.Reapers;
 import org.jrsocket.threads.ServiceLoop;
 import org.jrsocket.verbs.Cm;

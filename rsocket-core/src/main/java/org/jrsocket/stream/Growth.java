@@ -4,6 +4,8 @@
  */
 package org.jrsocket.stream;
 
+import org.jrsocket.endpoint.RegisteredSlab;
+import org.jrsocket.endpoint.Slabs;
 import org.jrsocket.protocol.SendMemory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,7 +43,7 @@ final class Growth {
         if (memory.wanted() > 0 && !(streaming && memory.isSmallForAStream())) {
             core.poll(); // if something is acknowledged by now, no memory need be added
         }
-        Slabs slabs = core.endpoint.slabs;
+        Slabs slabs = core.endpoint.slabs();
         int wanted = memory.wanted();
         if (wanted > 0 && slabs.mustRegister(wanted, 1, false)) {
             RegisteredSlab slab = null;
@@ -64,7 +66,7 @@ final class Growth {
 
     /** Returns whether the caller has to {@link #begin}, once it has released the lock. */
     boolean isToBegin() {
-        Slabs slabs = core.endpoint.slabs;
+        Slabs slabs = core.endpoint.slabs();
         if (!slabs.isWished() || underWay) {
             return false;
         }
@@ -77,7 +79,7 @@ final class Growth {
 
     /** Registers what is wanted, if anything, on behalf of the reader inside. The lock may be released meanwhile. */
     void grow() {
-        if (core.endpoint.slabs.isWished()) {
+        if (core.endpoint.slabs().isWished()) {
             core.exit(); // begins
             core.enter();
         }
@@ -99,7 +101,7 @@ final class Growth {
             return;
         }
         try {
-            core.services.reapers.reap(core.endpoint.device, this::register);
+            core.services.reapers.reap(core.endpoint.device(), this::register);
         } catch (RuntimeException | Error e) {
             giveUp(e);
         }
@@ -110,7 +112,7 @@ final class Growth {
         try {
             boolean more;
             do {
-                more = install(core.endpoint.slabs.register(bytes, least, true));
+                more = install(core.endpoint.slabs().register(bytes, least, true));
             } while (more);
         } catch (RuntimeException | Error e) {
             giveUp(e);
@@ -119,7 +121,7 @@ final class Growth {
 
     /** Makes use of a slab, or of the fact that there is none. Returns whether another one is wanted. */
     private boolean install(RegisteredSlab slab) {
-        Slabs slabs = core.endpoint.slabs;
+        Slabs slabs = core.endpoint.slabs();
         core.enter();
         try {
             slabs.forgetWish(); // if it is still there, it is wished again
@@ -150,7 +152,7 @@ final class Growth {
                     "{} to {} over {} goes on with the memory that it has, because adding some has failed",
                     core.local,
                     core.remote,
-                    core.endpoint.device.name(),
+                    core.endpoint.device().name(),
                     cause);
         } catch (RuntimeException | Error e) {
             // a logger that fails or lacks memory is no reason for a read or a write to fail
@@ -160,7 +162,7 @@ final class Growth {
     private void abandon() {
         core.enter();
         try {
-            core.endpoint.slabs.forgetWish();
+            core.endpoint.slabs().forgetWish();
             underWay = false;
         } finally {
             core.exit();

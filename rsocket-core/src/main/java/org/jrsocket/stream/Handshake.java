@@ -10,6 +10,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import org.jrsocket.endpoint.Endpoint;
+import org.jrsocket.endpoint.Freeing;
+import org.jrsocket.endpoint.PathTimers;
 import org.jrsocket.verbs.CmEvent;
 import org.jrsocket.verbs.CmId;
 import org.jrsocket.wire.ConnData;
@@ -123,12 +126,12 @@ final class Handshake implements CmHandler {
             refusal = Refusals.busy(peer);
             return;
         }
-        endpoint = new Endpoint(services, request, config);
+        endpoint = new Endpoint(services.endpoints, request, config.endpointSizes());
         ConnData mine = endpoint.connData();
         if (peer.hasExtension()) {
             mine = mine.withFeatures(Endpoint.FEATURES);
         }
-        PathTimers.setAckTimeout(services.cm, request, config);
+        PathTimers.setAckTimeout(services.cm, request, config.ackTimeoutNanos());
         if (!unwanted) {
             services.cm.accept(request, HandshakeParameters.ofAnswer(mine));
             answered = System.nanoTime();
@@ -235,7 +238,7 @@ final class Handshake implements CmHandler {
     private RdmaStream established() {
         over = true;
         try {
-            return cmServices.established(endpoint, peer);
+            return cmServices.established(endpoint, config, peer);
         } catch (IOException | RuntimeException | Error e) {
             end();
             LOG.debug("a connection to the {} was lost before it was established", listening, e);
@@ -310,7 +313,7 @@ final class Handshake implements CmHandler {
 
     private void end() {
         try {
-            services.reapers.reap(endpoint.device, endpoint::free);
+            services.reapers.reap(endpoint.device(), endpoint::free);
         } catch (OutOfMemoryError e) { // then here: nothing else refers to it any more
             endpoint.free();
         } finally {

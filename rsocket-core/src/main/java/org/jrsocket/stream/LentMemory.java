@@ -47,7 +47,7 @@ public final class LentMemory implements AutoCloseable {
             throw new IllegalArgumentException("only direct buffers that are not empty can be registered");
         }
         long address = NativeMemory.addressOf(buffer);
-        Mr mr = core.endpoint.slabs.lend(buffer);
+        Mr mr = core.endpoint.slabs().lend(buffer);
         return new LentMemory(core, buffer, address, mr);
     }
 
@@ -116,7 +116,7 @@ public final class LentMemory implements AutoCloseable {
         } finally {
             core.exit();
         }
-        core.endpoint.slabs.endLending(mr); // without the lock, because the device may take long
+        core.endpoint.slabs().endLending(mr); // without the lock, because the device may take long
         core.enter();
         try {
             deregistered = true;

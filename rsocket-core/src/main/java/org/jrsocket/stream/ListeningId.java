@@ -13,6 +13,7 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import org.jrsocket.endpoint.Freeing;
 import org.jrsocket.threads.ServiceLoop;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmId;

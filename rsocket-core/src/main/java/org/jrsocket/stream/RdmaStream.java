@@ -12,6 +12,7 @@ import java.nio.ByteBuffer;
 import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jrsocket.endpoint.Endpoint;
 import org.jrsocket.os.Epoll;
 import org.jrsocket.wire.ConnData;
 
@@ -45,11 +46,12 @@ public final class RdmaStream implements AutoCloseable {
     RdmaStream(
             Services services,
             Endpoint endpoint,
+            StreamConfig config,
             ConnData peer,
             InetSocketAddress local,
             InetSocketAddress remote,
             Consumer<RdmaStream> whenGone) {
-        this.core = new StreamDriver(services, endpoint, peer, local, remote, () -> whenGone.accept(this));
+        this.core = new StreamDriver(services, endpoint, config, peer, local, remote, () -> whenGone.accept(this));
         this.reader = new StreamReader(core);
         this.writer = new StreamWriter(core);
         this.lender = new StreamLender(core, writer);
@@ -274,7 +276,7 @@ public final class RdmaStream implements AutoCloseable {
      * Once the stream is freed, the number may belong to something else.
      */
     public int completionFd() {
-        return core.endpoint.channel.getFd();
+        return core.endpoint.eventFd();
     }
 
     /**
@@ -341,11 +343,11 @@ public final class RdmaStream implements AutoCloseable {
 
     /** Returns the name of the device that carries the stream, for people: {@code rxe0}. */
     public String deviceName() {
-        return core.endpoint.device.name();
+        return core.endpoint.device().name();
     }
 
     public StreamConfig config() {
-        return core.endpoint.config;
+        return core.config;
     }
 
     /** Returns the nanoseconds since the connection was established. */

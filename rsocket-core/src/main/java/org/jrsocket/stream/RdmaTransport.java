@@ -12,6 +12,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
+import org.jrsocket.endpoint.BundlePool;
+import org.jrsocket.endpoint.Endpoint;
+import org.jrsocket.endpoint.Freeing;
+import org.jrsocket.endpoint.QueueLimits;
 import org.jrsocket.threads.ServiceLoop;
 import org.jrsocket.threads.ServiceLoops;
 import org.jrsocket.threads.ServiceThread;
@@ -186,7 +190,7 @@ public final class RdmaTransport implements AutoCloseable {
      * @throws IOException if it cannot be made; the message says why and what to do
      */
     public QueueLimits tryQueuePair(InetAddress local, StreamConfig config) throws IOException {
-        return Endpoint.tryOne(services, local, config);
+        return Endpoint.tryOne(services.endpoints, services.channel, local, config.endpointSizes());
     }
 
     /** Returns the service thread's loop, which can also watch other descriptors (a TCP listener's). */

@@ -7,6 +7,11 @@ package org.jrsocket.stream;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.function.BiConsumer;
+import org.jrsocket.endpoint.BundlePool;
+import org.jrsocket.endpoint.EndpointServices;
+import org.jrsocket.endpoint.InlineLimits;
+import org.jrsocket.endpoint.MemoryBudget;
+import org.jrsocket.endpoint.OpenDevices;
 import org.jrsocket.threads.Makers;
 import org.jrsocket.threads.Reapers;
 import org.jrsocket.threads.ServiceLoops;
@@ -36,6 +41,7 @@ final class Services {
     final InlineLimits inlineLimits = new InlineLimits();
     final ListeningAddresses listening;
     final OpenDevices devices;
+    final EndpointServices endpoints;
     final Closings closings;
     final Farewells farewells;
     /** The log for what peers did that no peer may do. */
@@ -58,7 +64,8 @@ final class Services {
         description = provider.description();
         cm = provider.openCm();
         bundles = new BundlePool(provider.openVerbs(), idleNanos, memory, service, reapers);
-        devices = new OpenDevices(service, bundles, inlineLimits, listening, users);
+        devices = new OpenDevices(service, bundles, inlineLimits, listening::mayHaveMoved, users);
+        endpoints = new EndpointServices(cm, reapers, bundles, inlineLimits, devices);
         closings = new Closings(service);
         farewells = new Farewells(cm, service, reapers);
         channel = cm.createEventChannel();

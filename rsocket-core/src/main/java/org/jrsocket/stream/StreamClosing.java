@@ -170,7 +170,7 @@ final class StreamClosing implements Closings.Close {
             Events.closed(
                     core.local,
                     core.remote,
-                    core.endpoint.device.name(),
+                    core.endpoint.device().name(),
                     core.bytesRead(),
                     core.out.written(),
                     nanosOpen(),
@@ -181,7 +181,7 @@ final class StreamClosing implements Closings.Close {
             try {
                 waits.stopWatching();
             } finally {
-                services.reapers.reap(core.endpoint.device, freeing);
+                services.reapers.reap(core.endpoint.device(), freeing);
             }
         }
     }

@@ -4,6 +4,7 @@
  */
 package org.jrsocket.stream;
 
+import org.jrsocket.endpoint.EndpointSizes;
 import org.jrsocket.os.NativeMemory;
 import org.jrsocket.protocol.Inbound;
 
@@ -96,12 +97,16 @@ public record StreamConfig(
     }
 
     /** Returns the bytes of the first grant; the buffer is at least two of them. */
-    int firstReceiveSlab() {
+    private int firstReceiveSlab() {
         return Math.min(receiveSlab, mostReceiveMemory() / 2);
     }
 
-    int firstSendSlab() {
+    private int firstSendSlab() {
         return Math.min(SEND_SLAB, mostSendMemory());
+    }
+
+    EndpointSizes endpointSizes() {
+        return new EndpointSizes(sendQueue, receiveQueue, firstSendSlab(), firstReceiveSlab(), inline);
     }
 
     /** Returns the bytes that the send memory may grow to, in whole pages. */

@@ -6,6 +6,9 @@ package org.jrsocket.stream;
 
 import java.net.InetSocketAddress;
 import java.net.SocketException;
+import org.jrsocket.endpoint.Bundle;
+import org.jrsocket.endpoint.Endpoint;
+import org.jrsocket.endpoint.VerbsQueues;
 import org.jrsocket.protocol.Connection;
 import org.jrsocket.protocol.Effects;
 import org.jrsocket.protocol.Inbound;
@@ -14,7 +17,6 @@ import org.jrsocket.protocol.Pump;
 import org.jrsocket.protocol.SendLimits;
 import org.jrsocket.protocol.SendMemory;
 import org.jrsocket.threads.PatientLock;
-import org.jrsocket.verbs.SendBatch;
 import org.jrsocket.wire.ConnData;
 
 /**
@@ -48,6 +50,7 @@ abstract class StreamCore {
     private final PatientLock lock = new PatientLock();
     final Services services;
     final Endpoint endpoint;
+    final StreamConfig config;
     final InetSocketAddress local;
     final InetSocketAddress remote;
     final VerbsQueues queues;
@@ -94,29 +97,32 @@ abstract class StreamCore {
 
     private volatile int ready;
 
-    StreamCore(Services services, Endpoint endpoint, ConnData peer, InetSocketAddress local, InetSocketAddress remote) {
+    StreamCore(
+            Services services,
+            Endpoint endpoint,
+            StreamConfig config,
+            ConnData peer,
+            InetSocketAddress local,
+            InetSocketAddress remote) {
         this.services = services;
         this.endpoint = endpoint;
+        this.config = config;
         this.local = local;
         this.remote = remote;
         int credits = endpoint.credits();
-        int perMessage = endpoint.words == null ? 1 : 2;
-        SendLimits limits =
-                SendLimits.standard(endpoint.sendSlots, perMessage, SendBatch.MAX_SGE, endpoint.inlineLimit);
-        this.out = new Outbound(limits, peer, Bundle.TABLE_ENTRIES, credits);
-        this.in = new Inbound(
-                peer, Bundle.TABLE_ENTRIES, credits, endpoint.firstReceive, endpoint.config.mostReceiveMemory());
+        this.out = new Outbound(endpoint.sendLimits(), peer, Bundle.TABLE_ENTRIES, credits);
+        this.in = new Inbound(peer, Bundle.TABLE_ENTRIES, credits, endpoint.firstReceive(), config.mostReceiveMemory());
         this.connection = new Connection(
                 in,
                 out,
-                new SendMemory(endpoint.firstSend, endpoint.config.mostSendMemory()),
-                endpoint.slabs,
-                new NativeGrantTable(endpoint.grantTable));
+                new SendMemory(endpoint.firstSend(), config.mostSendMemory()),
+                endpoint.slabs(),
+                endpoint.grantTable());
         this.queues = new VerbsQueues(endpoint, peer.isBigEndian());
-        this.pump = new Pump(connection, queues, endpoint.receiveSlots);
-        this.worthWriting = Math.min(endpoint.config.mostSendMemory() / 4, SendLimits.MAX_MESSAGE);
+        this.pump = new Pump(connection, queues, endpoint.receiveSlots());
+        this.worthWriting = Math.min(config.mostSendMemory() / 4, SendLimits.MAX_MESSAGE);
         this.keepAlive = new KeepAlive(services.service, this::probePeer);
-        this.stalls = new Stalls(out, local, remote, endpoint.device.name());
+        this.stalls = new Stalls(out, local, remote, endpoint.device().name());
     }
 
     /** Begins work on the established connection. */
@@ -354,6 +360,6 @@ abstract class StreamCore {
 
     @Override
     public String toString() {
-        return local + " to " + remote + " over " + endpoint.device.name();
+        return local + " to " + remote + " over " + endpoint.device().name();
     }
 }

@@ -5,6 +5,7 @@
 package org.jrsocket.stream;
 
 import java.net.InetSocketAddress;
+import org.jrsocket.endpoint.Endpoint;
 import org.jrsocket.protocol.Effects;
 import org.jrsocket.threads.ServiceThread;
 import org.jrsocket.verbs.CmEvent;
@@ -33,11 +34,12 @@ final class StreamDriver extends StreamCore {
     StreamDriver(
             Services services,
             Endpoint endpoint,
+            StreamConfig config,
             ConnData peer,
             InetSocketAddress local,
             InetSocketAddress remote,
             Runnable whenGone) {
-        super(services, endpoint, peer, local, remote);
+        super(services, endpoint, config, peer, local, remote);
         this.loop = services.loops.next();
         this.effects = new StreamEffects(this, peer.hasFeature(ConnData.FEATURE_RESET), this::abandon);
         this.growth = new Growth(this);

@@ -113,7 +113,7 @@ final class StreamEffects {
     private void record(SocketException cause, String detail) {
         core.keepAlive.end();
         if (core.failure == null) {
-            String device = core.endpoint.device.name();
+            String device = core.endpoint.device().name();
             core.failedAfterEnd = core.ended;
             core.failure = cause; // first: there may be no memory for the rest
             cause.addSuppressed(
@@ -131,7 +131,10 @@ final class StreamEffects {
         core.resetting = true;
         record(new SocketException("Connection reset"), "protocol error: the peer sent " + what);
         pendingLog = () -> core.services.protocolErrors.warn(
-                "{} sent {}; the connection to it over {} is reset", core.remote, what, core.endpoint.device.name());
+                "{} sent {}; the connection to it over {} is reset",
+                core.remote,
+                what,
+                core.endpoint.device().name());
         // the application may close much later, and until then the peer can write into our memory
         abandon.run();
     }

@@ -108,7 +108,7 @@ final class StreamFreeing implements Runnable {
             if (unheard) {
                 core.endpoint.free(reusable, id -> core.services.farewells.say(id, core.local.getAddress()));
                 if (peerHasLeft()) {
-                    core.services.farewells.heard(core.endpoint.id);
+                    core.services.farewells.heard(core.endpoint.id());
                 }
             } else {
                 core.endpoint.free(reusable);
@@ -139,7 +139,7 @@ final class StreamFreeing implements Runnable {
             core.exit();
         }
         if (free) {
-            core.services.reapers.reap(core.endpoint.device, this::freeMemory);
+            core.services.reapers.reap(core.endpoint.device(), this::freeMemory);
         }
     }
 

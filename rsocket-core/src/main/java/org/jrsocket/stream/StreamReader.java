@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
+import org.jrsocket.endpoint.RegisteredSlab;
 import org.jrsocket.protocol.Inbound;
 
 /** The reading half of a stream. It waits, and makes long copies, without the core's lock. */

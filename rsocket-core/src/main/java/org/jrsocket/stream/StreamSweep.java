@@ -37,7 +37,7 @@ final class StreamSweep {
         this.core = core;
         this.effects = effects;
         this.closing = closing;
-        this.silence = new DeviceSilence(core.endpoint.device.isIwarp());
+        this.silence = new DeviceSilence(core.endpoint.device().isIwarp());
     }
 
     /** See {@code RdmaStream.whenQuiet}. */
@@ -69,7 +69,7 @@ final class StreamSweep {
             movesSeen = moves;
             core.in.timePassed();
             boolean inUse = !core.phase.isFreed() && !core.closed;
-            long grown = core.phase.isFreed() ? 0 : core.endpoint.slabs.grownBytes(); // else it is the reaper's
+            long grown = core.phase.isFreed() ? 0 : core.endpoint.slabs().grownBytes(); // else it is the reaper's
             boolean shrinks = grown != grownSeen;
             grownSeen = grown;
             quiet = idleRounds >= QUIET_ROUNDS && inUse && !core.writerInside;

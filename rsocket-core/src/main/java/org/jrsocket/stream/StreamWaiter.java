@@ -49,7 +49,7 @@ final class StreamWaiter {
         this.core = core;
         this.service = service;
         this.onReadable = onReadable;
-        long spin = core.endpoint.config.spinNanos();
+        long spin = core.config.spinNanos();
         this.readerSpin = new SpinBudget(spin);
         this.writerSpin = new SpinBudget(spin);
     }
@@ -178,7 +178,7 @@ final class StreamWaiter {
                 if (me.isVirtual()) {
                     watchOnce();
                 }
-                me.sleep(core.endpoint.channel.getFd(), left);
+                me.sleep(core.endpoint.eventFd(), left);
                 takeEvent(me);
             }
         } finally {
@@ -287,7 +287,7 @@ final class StreamWaiter {
                 return;
             }
             if (watch == null) {
-                watch = service.watch(core.endpoint.channel.getFd(), onReadable);
+                watch = service.watch(core.endpoint.eventFd(), onReadable);
             }
             watch.arm();
         } finally {
@@ -360,7 +360,7 @@ final class StreamWaiter {
         core.enter();
         try {
             if (!core.phase.isFreed()) {
-                set.add(core.endpoint.channel.getFd(), Epoll.IN, data);
+                set.add(core.endpoint.eventFd(), Epoll.IN, data);
             }
             return !core.phase.isFreed();
         } finally {

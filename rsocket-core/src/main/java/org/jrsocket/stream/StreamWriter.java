@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
+import org.jrsocket.endpoint.RegisteredSlab;
 import org.jrsocket.protocol.Pump;
 import org.jrsocket.protocol.SendLimits;
 

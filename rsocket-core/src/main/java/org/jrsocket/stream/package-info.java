@@ -4,7 +4,7 @@
  */
 /**
  * An RDMA stream in the rsocket v1 format that any socket API can build on: the driver of the passive core in
- * {@code protocol}, with its lock, memory, waiting and closing.
+ * {@code protocol}, with its lock, waiting and closing.
  *
  * <p>{@link org.jrsocket.stream.RdmaTransport} is a process's stack; it makes streams by connecting and by listening.
  * {@link org.jrsocket.stream.RdmaStream} is one connection. The thread that reads or writes makes the progress; the
@@ -13,8 +13,8 @@
  *
  * <p>It is public for the other modules. Programs cannot rely on it: it may change with any version.
  *
- * <p>This package may use {@code threads}, {@code protocol}, {@code wire}, {@code verbs}, {@code os}, {@code jfr} and
- * slf4j. It knows nothing of {@code java.net.SocketImpl}, of channels, or of the fallback to TCP.
+ * <p>This package may use {@code endpoint}, {@code threads}, {@code protocol}, {@code wire}, {@code verbs}, {@code os},
+ * {@code jfr} and slf4j. It knows nothing of {@code java.net.SocketImpl}, of channels, or of the fallback to TCP.
  *
  * <p>From top to bottom: the transport ({@code RdmaTransport}, {@code ExitDelay}); the making of a connection ({@code
  * CmConnect} with its request, limit and answers, {@code CmListener} with its {@code ListeningId}, {@code
@@ -24,11 +24,10 @@
  * {@code LentMemory} and {@code BorrowedBytes}); the driver ({@code StreamDriver}) and the parts that it puts together
  * ({@code StreamSweep}, {@code StreamClosing}, {@code StreamFreeing}, {@code StreamLeftover}, {@code StreamEffects},
  * {@code StreamWaiter}, {@code Growth}); what these work on ({@code StreamCore}); what all connections share ({@code
- * Services} with {@code Closings}, {@code Farewells}, {@code OpenDevices}, {@code ListeningAddresses}); queues and
- * memory ({@code VerbsQueues}, {@code Endpoint}, {@code BundlePool}, {@code Slabs}). No class uses one above it. What a
+ * Services} with {@code Closings}, {@code Farewells}, {@code ListeningAddresses}). No class uses one above it. What a
  * lower class has to tell one above it, it tells an interface of its own, or a {@code Runnable} that it is given.
  *
- * <p>Locks. A thread that holds one may take those named after it, and those that these lead to, but no others:
+ * <p>Locks, with those of {@code endpoint}. A thread that holds one may take those named after it, and those that these lead to, but no others:
  *
  * <ul>
  *   <li>{@code CmListener}, which a {@code connect.DualListener} leads to: a stream's, {@code Endpoint},
