@@ -295,8 +295,9 @@ class StreamMemoryTest extends RawPeerTests {
         stream(p, 8 << 20);
         assertTrue(transport.registeredMemory() <= 4L * DEFAULT.leastBytes());
         transport.limitMemory(Long.MAX_VALUE);
-        // Some MiB may pass before it asks again.
-        for (int i = 0; i < 1000 && p.server.registeredBytes() <= 2L * DEFAULT.leastBytes(); i++) {
+        // A refusal is not repeated for a while, which doubles with each that follows.
+        long start = System.nanoTime();
+        while (p.server.registeredBytes() <= 2L * DEFAULT.leastBytes() && System.nanoTime() - start < PATIENCE) {
             stream(p, 64 << 10);
         }
         assertTrue(p.server.registeredBytes() > 2L * DEFAULT.leastBytes(), "it may grow again");
