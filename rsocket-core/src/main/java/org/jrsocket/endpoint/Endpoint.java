@@ -11,20 +11,15 @@ import java.net.InetSocketAddress;
 import java.util.function.Consumer;
 import org.jrsocket.os.Errno;
 import org.jrsocket.os.ErrnoException;
-import org.jrsocket.os.NativeMemory;
 import org.jrsocket.protocol.GrantTable;
 import org.jrsocket.protocol.Inbound;
 import org.jrsocket.protocol.SendLimits;
 import org.jrsocket.verbs.Cm;
 import org.jrsocket.verbs.CmChannel;
 import org.jrsocket.verbs.CmId;
-import org.jrsocket.verbs.CompChannel;
-import org.jrsocket.verbs.Cq;
 import org.jrsocket.verbs.Device;
-import org.jrsocket.verbs.Mr;
 import org.jrsocket.verbs.Qp;
 import org.jrsocket.verbs.SendBatch;
-import org.jrsocket.verbs.WcBatch;
 import org.jrsocket.wire.ConnData;
 import org.jrsocket.wire.MessageWord;
 
@@ -42,7 +37,7 @@ public final class Endpoint {
     private final CmId id;
     private final Device device;
     private final int sendSlots;
-    final int receiveSlots;
+    private final int receiveSlots;
     /** What the device granted, which may be more than was asked for. Set once, in the constructor. */
     private int inlineLimit;
 
@@ -50,22 +45,11 @@ public final class Endpoint {
     private final BundlePool bundles;
     private Bundle bundle;
     private Qp qp;
-    // Copied from the bundle.
-    final CompChannel channel;
-    final Cq recvCq;
-    final Cq sendCq;
-    private final NativeMemory grantTable;
-    final NativeMemory staging;
-    final Mr stagingMr;
+    // The bundle's, which has others when it serves another connection.
     private final Slabs slabs;
     private final RegisteredSlab firstReceive;
     private final RegisteredSlab firstSend;
-    /** One 4-byte message word for each posted receive, used in turns; null except on iWARP. */
-    final NativeMemory words;
 
-    final SendBatch sends;
-    final WcBatch sendCompletions;
-    final WcBatch receiveCompletions;
     private int nextWord;
     private boolean freed;
     private boolean queuesFreed;
@@ -93,19 +77,9 @@ public final class Endpoint {
             receiveSlots = Math.min(sizes.receiveQueue() + Inbound.SPARE_RECEIVES, most);
             bundle = bundles.obtain(
                     new Bundle.Shape(device, sendSlots, receiveSlots, sizes.sendSlab(), sizes.receiveSlab()));
-            channel = bundle.channel;
-            recvCq = bundle.recvCq;
-            sendCq = bundle.sendCq;
-            grantTable = bundle.grantTable;
-            staging = bundle.staging;
-            stagingMr = bundle.stagingMr;
             slabs = bundle.slabs;
             firstReceive = bundle.firstReceive;
             firstSend = bundle.firstSend;
-            words = bundle.words;
-            sends = bundle.sends;
-            sendCompletions = bundle.sendCompletions;
-            receiveCompletions = bundle.receiveCompletions;
             QpMaker maker = new QpMaker(services, id, bundle);
             qp = maker.make(sizes.inline());
             inlineLimit = maker.inlineLimit();
@@ -145,13 +119,13 @@ public final class Endpoint {
 
     /** Gives {@code count} receives to the device; returns false if it did not take all. One thread at a time. */
     boolean postReceives(int count) {
-        if (words == null) {
+        if (bundle.words == null) {
             return qp.postReceives(count) == count;
         }
         int left = count;
         while (left > 0) {
             int n = Math.min(left, receiveSlots - nextWord);
-            long at = words.address() + (long) nextWord * MessageWord.SIZE;
+            long at = bundle.words.address() + (long) nextWord * MessageWord.SIZE;
             if (qp.postReceives(n, at, MessageWord.SIZE, bundle.wordsMr.getLkey()) < n) {
                 return false;
             }
@@ -209,12 +183,17 @@ public final class Endpoint {
 
     /** Returns the table to which the peer writes its grants. */
     public GrantTable grantTable() {
-        return new NativeGrantTable(grantTable);
+        return new NativeGrantTable(bundle.grantTable);
     }
 
     /** Returns what may be on its way at a time. */
     public SendLimits sendLimits() {
-        return SendLimits.standard(sendSlots, words == null ? 1 : 2, SendBatch.MAX_SGE, inlineLimit);
+        return SendLimits.standard(sendSlots, bundle.words == null ? 1 : 2, SendBatch.MAX_SGE, inlineLimit);
+    }
+
+    /** Returns the queues and the memory, which may serve another connection once this one is freed. */
+    Bundle bundle() {
+        return bundle;
     }
 
     /** Returns the bytes of payload that may travel inside a work request. */
@@ -229,12 +208,12 @@ public final class Endpoint {
 
     /** Returns the descriptor that is readable while a queue that was armed has an event. */
     public int eventFd() {
-        return channel.getFd();
+        return bundle.channel.getFd();
     }
 
     /** Returns whether an asynchronous event of the device says that one of the completion queues has failed. */
     public boolean isOfCompletions(int event) {
-        return recvCq.isSubjectOf(event) || sendCq.isSubjectOf(event);
+        return bundle.recvCq.isSubjectOf(event) || bundle.sendCq.isSubjectOf(event);
     }
 
     /** Returns whether an asynchronous event of the device is about the queue pair. */
@@ -244,7 +223,7 @@ public final class Endpoint {
 
     /** Returns whether a completion queue has failed. */
     public boolean hasFailed() {
-        return recvCq.hasFailed();
+        return bundle.recvCq.hasFailed();
     }
 
     /** Throws an exception if no stream can be made, because the device or the completion queues have failed. */
@@ -272,14 +251,14 @@ public final class Endpoint {
      * use.
      */
     public boolean peerHasWritten() {
-        return recvCq.spin(0);
+        return bundle.recvCq.spin(0);
     }
 
     /** Returns what this side says about itself in the CM message. */
     public ConnData connData() {
         return ConnData.local(
                 credits(),
-                grantTable.address(),
+                bundle.grantTable.address(),
                 bundle.grantMr.getRkey(),
                 Bundle.TABLE_ENTRIES,
                 firstReceive.address(),

@@ -29,6 +29,7 @@ public final class VerbsQueues implements Queues {
     private static final String FLUSHED = "the queue pair is in error";
 
     private final Endpoint endpoint;
+    private final Bundle bundle;
     private final boolean peerBigEndian;
     private final boolean iwarp;
     private final Cq recvCq;
@@ -56,13 +57,14 @@ public final class VerbsQueues implements Queues {
     public VerbsQueues(Endpoint endpoint, boolean peerBigEndian) {
         this.endpoint = endpoint;
         this.peerBigEndian = peerBigEndian;
-        this.iwarp = endpoint.words != null;
-        this.recvCq = endpoint.recvCq;
-        this.sendCq = endpoint.sendCq;
-        this.batch = endpoint.sends;
-        this.sent = endpoint.sendCompletions;
-        this.received = endpoint.receiveCompletions;
-        this.staging = endpoint.staging.buffer();
+        this.bundle = endpoint.bundle();
+        this.iwarp = bundle.words != null;
+        this.recvCq = bundle.recvCq;
+        this.sendCq = bundle.sendCq;
+        this.batch = bundle.sends;
+        this.sent = bundle.sendCompletions;
+        this.received = bundle.receiveCompletions;
+        this.staging = bundle.staging.buffer();
     }
 
     // ---- sending ----
@@ -106,7 +108,7 @@ public final class VerbsQueues implements Queues {
         int at = stage();
         MessageWord.put(staging, at, imm);
         batch.add(0, SendBatch.SEND, SendBatch.INLINE | signal(signaled), 0, 0, 0);
-        batch.sge(endpoint.staging.address() + at, MessageWord.SIZE, endpoint.stagingMr.getLkey());
+        batch.sge(bundle.staging.address() + at, MessageWord.SIZE, bundle.stagingMr.getLkey());
     }
 
     /** Returns a place for one outgoing grant or word, which is reused only much later. */
@@ -121,7 +123,7 @@ public final class VerbsQueues implements Queues {
         int at = stage();
         Grant.put(staging, at, peerBigEndian, granted.address(), granted.remoteKey(), granted.length());
         data(imm, tableAddress, tableKey, Grant.SIZE <= endpoint.inlineLimit(), signaled);
-        piece(endpoint.staging.address() + at, Grant.SIZE, endpoint.stagingMr.getLkey());
+        piece(bundle.staging.address() + at, Grant.SIZE, bundle.stagingMr.getLkey());
     }
 
     @Override
@@ -205,7 +207,7 @@ public final class VerbsQueues implements Queues {
             trouble = "polling the receive completion queue failed: " + Errno.describe(-n);
         } else if (iwarp) {
             firstWord = nextWord;
-            nextWord = (nextWord + n) % endpoint.receiveSlots;
+            nextWord = (nextWord + n) % endpoint.receiveSlots();
         }
         return n;
     }
@@ -249,7 +251,7 @@ public final class VerbsQueues implements Queues {
     public int imm(int index) {
         return iwarp
                 ? MessageWord.get(
-                        endpoint.words.buffer(), (firstWord + index) % endpoint.receiveSlots * MessageWord.SIZE)
+                        bundle.words.buffer(), (firstWord + index) % endpoint.receiveSlots() * MessageWord.SIZE)
                 : received.imm(index);
     }
 
@@ -322,7 +324,7 @@ public final class VerbsQueues implements Queues {
      * not there would waste a system call.
      */
     public boolean takeEvent() {
-        int cookie = endpoint.channel.takeEvent();
+        int cookie = bundle.channel.takeEvent();
         if (cookie == Bundle.RECV_COOKIE) {
             receiveArmed = false;
         } else if (cookie >= 0) {
