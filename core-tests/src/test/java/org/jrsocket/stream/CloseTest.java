@@ -17,6 +17,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jrsocket.threads.ServiceThread;
+import org.jrsocket.threads.ServiceThreads;
 import org.jrsocket.wire.Imm;
 import org.junit.jupiter.api.Test;
 
@@ -42,6 +44,26 @@ class CloseTest extends RawPeerTests {
         readerInside(core, false);
         RawPeer.await(l.stream()::isFreed, () -> "not freed");
         assertFalse(held.get());
+    }
+
+    /** It may take long, as a virtual thread that is woken has to wait for a carrier, and there may be thousands. */
+    @Test
+    void shouldNotLookAgainAndAgainWhetherAReaderHasLeft() throws Exception {
+        Link l = link(Role.PASSIVE);
+        readerInside(l.stream().core(), true);
+        l.stream().close();
+        passTheServiceThread();
+        RawPeer.await(() -> timersDueSoon() == 0, () -> "the service thread always has a look to come");
+        readerInside(l.stream().core(), false);
+        passTheServiceThread();
+        assertTrue(l.stream().awaitDrained(1), "it is told that the reader has left");
+    }
+
+    private int timersDueSoon() {
+        CompletableFuture<Integer> count = new CompletableFuture<>();
+        ServiceThread service = transport.services().service;
+        service.execute(() -> count.complete(ServiceThreads.timersWithin(service, TimeUnit.MILLISECONDS.toNanos(50))));
+        return count.join();
     }
 
     /** As one that copies. */

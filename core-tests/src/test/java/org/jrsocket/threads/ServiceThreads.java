@@ -4,6 +4,8 @@
  */
 package org.jrsocket.threads;
 
+import java.util.concurrent.TimeUnit;
+
 /** What tests of other packages have a service thread do, and ask it. */
 public final class ServiceThreads {
 
@@ -17,6 +19,11 @@ public final class ServiceThreads {
     /** Returns how many timers are due later than in so many nanoseconds. Called on the service thread. */
     public static int timersLaterThan(ServiceThread service, long nanos) {
         return service.timersLaterThan(nanos);
+    }
+
+    /** Returns how many timers are due within so many nanoseconds, or overdue. Called on the service thread. */
+    public static int timersWithin(ServiceThread service, long nanos) {
+        return service.timersLaterThan(-TimeUnit.DAYS.toNanos(1)) - service.timersLaterThan(nanos);
     }
 
     /** Returns how many reapers a device has at most. */

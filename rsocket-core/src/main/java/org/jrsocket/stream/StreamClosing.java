@@ -6,7 +6,6 @@ package org.jrsocket.stream;
 
 import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.jrsocket.jfr.Events;
 import org.jrsocket.threads.Threads;
 
@@ -27,9 +26,6 @@ final class StreamClosing implements Closings.Close {
     /** Looks between two probes of a peer to which nothing is on its way, and which may be dead: 10 s. */
     private static final int PROBE_LOOKS = 20;
 
-    /** The time between two looks whether a reader or a writer has left a closed stream. */
-    private static final long INSIDE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
-
     private final StreamCore core;
     private final Services services;
     private final StreamEffects effects;
@@ -45,8 +41,7 @@ final class StreamClosing implements Closings.Close {
     private int idleLooks; // in a row, without progress
     private int resetLooks; // since it is a reset
     private long moved; // progress as of the last look
-
-    private boolean stepDue; // a timer is set; service thread
+    private boolean awaitsLeaving; // the next step is due when nobody is inside any more
 
     StreamClosing(StreamCore core, StreamEffects effects, StreamWaiter waits, StreamFreeing freeing) {
         this.core = core;
@@ -285,10 +280,6 @@ final class StreamClosing implements Closings.Close {
     void step() {
         if (isSomebodyInside()) {
             waits.wakeAll();
-            if (!stepDue) {
-                services.service.schedule(this::stepAgain, INSIDE_NANOS);
-                stepDue = true;
-            }
             return;
         }
         core.enter();
@@ -321,19 +312,27 @@ final class StreamClosing implements Closings.Close {
         release();
     }
 
-    private void stepAgain() {
-        stepDue = false;
-        step();
-    }
-
     /** Returns whether a close has to wait for a reader or a writer. Meanwhile no other thread can come in. */
     private boolean isSomebodyInside() {
         core.enter();
         try {
-            return !core.phase.isFreed() && underWay && (core.readerInside || core.writerInside);
+            awaitsLeaving = !core.phase.isFreed() && underWay && (core.readerInside || core.writerInside);
+            return awaitsLeaving;
         } finally {
             core.exit();
         }
+    }
+
+    /**
+     * Returns, once, that a close can go on because the last thread inside leaves. That may take long: a virtual thread
+     * that is woken has to wait for a carrier. Called with the lock held by each thread that leaves the stream.
+     */
+    boolean isToGoOn() {
+        if (!awaitsLeaving || core.readerInside || core.writerInside) {
+            return false;
+        }
+        awaitsLeaving = false;
+        return true;
     }
 
     /** Returns whether what the completion channel brings may be of use to a close. */

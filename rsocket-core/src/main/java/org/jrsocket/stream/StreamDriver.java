@@ -70,6 +70,7 @@ final class StreamDriver extends StreamCore {
         int news = takeNews();
         Runnable words = Effects.has(news, Effects.FAILED | Effects.VIOLATION) ? effects.takePendingLog() : null;
         boolean grows = growth.isToBegin();
+        boolean closes = closing.isToGoOn();
         unlock();
         try {
             if (add) {
@@ -82,6 +83,9 @@ final class StreamDriver extends StreamCore {
                 words.run();
             }
         } finally {
+            if (closes) {
+                services.service.execute(closing::step); // if this fails: the next look does that
+            }
             if (grows) {
                 growth.begin();
             }
