@@ -9,12 +9,18 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.net.SocketTimeoutException;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import org.jrsocket.Waiting;
 import org.jrsocket.wire.Imm;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 
 /** What limits mean: 0 is none, and one that is over already ends a wait before it begins. */
 @Timeout(120)
@@ -38,6 +44,22 @@ class WaitLimitsTest extends RawPeerTests {
         assertEquals(10, pair.server.read(new byte[20], 0, 20, -1));
         pair.client.close();
         pair.server.close();
+    }
+
+    /** A thread with a limit shorter than its poll could not be interrupted otherwise. */
+    @Tag("jdk21")
+    @EnabledForJreRange(min = JRE.JAVA_21)
+    @Test
+    void shouldTellAVirtualThreadOfAnInterruptRatherThanThatItsTimeIsOver() throws Exception {
+        Link l = link(Role.PASSIVE);
+        FutureTask<Boolean> reader = new FutureTask<>(() -> {
+            Thread.currentThread().interrupt();
+            IOException e = assertThrows(IOException.class, () -> l.stream().read(new byte[1], 0, 1, 1));
+            assertEquals(InterruptedIOException.class, e.getClass());
+            return Thread.interrupted();
+        });
+        Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, reader);
+        assertTrue(get(reader), "the interrupt status stays set");
     }
 
     @Test

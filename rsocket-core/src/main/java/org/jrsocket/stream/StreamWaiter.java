@@ -168,12 +168,10 @@ final class StreamWaiter {
                 if (core.isReady(bit)) {
                     return true;
                 }
-                long left = -1;
-                if (nanos != 0) {
-                    left = nanos - (System.nanoTime() - start);
-                    if (left <= 0) {
-                        return false;
-                    }
+                long left = nanos == 0 ? -1 : nanos - (System.nanoTime() - start);
+                if (nanos != 0 && left <= 0) {
+                    me.checkInterrupt(); // a poll may have taken all the time
+                    return false;
                 }
                 if (me.isVirtual()) {
                     watchOnce();

@@ -114,9 +114,7 @@ public final class Sleeper {
             woken = false; // the signal may still be on its way; the next sleep then ends at once, and clears it
             return;
         }
-        if (Thread.currentThread().isInterrupted()) {
-            throw new InterruptedIOException("interrupted while waiting");
-        }
+        checkInterrupt();
         if (!woken) {
             if (nanos < 0) {
                 LockSupport.park(this);
@@ -125,7 +123,12 @@ public final class Sleeper {
             }
         }
         woken = false;
-        if (Thread.currentThread().isInterrupted()) {
+        checkInterrupt();
+    }
+
+    /** Throws if a virtual thread is interrupted; its interrupt status stays set. */
+    public void checkInterrupt() throws InterruptedIOException {
+        if (virtual && Thread.currentThread().isInterrupted()) {
             throw new InterruptedIOException("interrupted while waiting");
         }
     }
