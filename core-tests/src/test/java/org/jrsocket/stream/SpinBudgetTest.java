@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
@@ -180,14 +181,33 @@ class SpinBudgetTest {
         assertEquals(0, holds(new SpinBudget(MAX, 1), 1_000, 200_000));
     }
 
-    /** Its carrier runs others meanwhile, which is what it is for. */
+    private static <T> T inVirtualThread(Callable<T> body) throws Exception {
+        FutureTask<T> task = new FutureTask<>(body);
+        Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, task);
+        return task.get(30, TimeUnit.SECONDS);
+    }
+
+    /** Its carrier has others to run. */
     @Tag("jdk21")
     @EnabledForJreRange(min = JRE.JAVA_21)
     @Test
-    void shouldGiveWayInAVirtualThread() throws Exception {
-        FutureTask<Integer> held = new FutureTask<>(() -> holds(new SpinBudget(MAX, 2), 1_000, 200_000));
-        Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, held);
-        assertEquals(0, held.get(30, TimeUnit.SECONDS));
+    void shouldPollOnlyBrieflyInAVirtualThread() throws Exception {
+        assertEquals(SpinBudget.VIRTUAL_NANOS, inVirtualThread(() -> take(new SpinBudget(MAX), 0)));
+        assertEquals(1_000, inVirtualThread(() -> take(new SpinBudget(MAX), 1_000)));
+        assertEquals(1_000, inVirtualThread(() -> take(new SpinBudget(1_000), 0)));
+    }
+
+    /** Even if the wait was over soon after the poll: perhaps because the poll was. */
+    @Tag("jdk21")
+    @EnabledForJreRange(min = JRE.JAVA_21)
+    @Test
+    void shouldGiveUpPollsOfAVirtualThreadThatAreInVain() throws Exception {
+        SpinBudget budget = new SpinBudget(MAX);
+        long polls = inVirtualThread(() -> {
+            waits(budget, SpinBudget.LONG_IN_A_ROW + SpinBudget.FIRST_REST - 1, SpinBudget.VIRTUAL_NANOS + 1);
+            return take(budget, 0);
+        });
+        assertEquals(0, polls);
     }
 
     @Test

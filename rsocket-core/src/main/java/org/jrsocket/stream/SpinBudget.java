@@ -24,6 +24,10 @@ import org.jrsocket.threads.Threads;
  * that has seen several times running that it shares its processor therefore keeps it once, for some milliseconds,
  * without giving way. Meanwhile the other thread waits, and is moved.
  *
+ * <p>A virtual thread polls only for about as long as it takes to be woken. Meanwhile it keeps its carrier, which may
+ * have the very thread to run that it waits for; and it cannot give way to another carrier, because its yield lets only
+ * virtual threads run.
+ *
  * <p>At most half of the CPUs that the JVM may use poll at the same time for one process; later waiters sleep at once.
  * So nobody polls with a single one: it is often a container's share, and a thread that polled would use it up, after
  * which the kernel stops the whole process for a while. Each waiter has its own object, used by one thread at a time.
@@ -32,6 +36,8 @@ public final class SpinBudget {
 
     /** A wait is short if it takes up to this many times the configured time. */
     private static final int SHORT_WAITS = 2;
+    /** The most that a virtual thread polls. For it, a wait is short if a poll is long enough for all of it. */
+    static final long VIRTUAL_NANOS = 20_000;
     /** Long waits in a row after which polling is given up. */
     static final int LONG_IN_A_ROW = 3;
     /** Short waits in a row after which polling is resumed. */
@@ -111,7 +117,7 @@ public final class SpinBudget {
             SPINNERS.decrementAndGet();
             return 0;
         }
-        long most = holds ? Math.max(max, HOLD_NANOS) : max;
+        long most = Threads.isVirtual() ? Math.min(max, VIRTUAL_NANOS) : holds ? Math.max(max, HOLD_NANOS) : max;
         return nanos > 0 ? Math.min(nanos, most) : most;
     }
 
@@ -146,7 +152,7 @@ public final class SpinBudget {
      * @return as for {@link #passed}
      */
     public boolean gaveWay(long nanos) {
-        wasShared |= nanos >= SHARED_NANOS && !Threads.isVirtual(); // a carrier has others to run, as it should
+        wasShared |= nanos >= SHARED_NANOS;
         return passed(nanos);
     }
 
@@ -156,7 +162,7 @@ public final class SpinBudget {
 
     /** Records a wait of so many nanoseconds of polling and sleeping, even if its time ran out. */
     public void waited(long nanos) {
-        boolean isShort = nanos / SHORT_WAITS <= max;
+        boolean isShort = Threads.isVirtual() ? nanos <= Math.min(max, VIRTUAL_NANOS) : nanos / SHORT_WAITS <= max;
         lookWhoElseIsHere();
         if (rest > 0) {
             rest--;
