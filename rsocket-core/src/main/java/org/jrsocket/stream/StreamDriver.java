@@ -83,11 +83,14 @@ final class StreamDriver extends StreamCore {
                 words.run();
             }
         } finally {
-            if (closes) {
-                services.service.execute(closing::step); // if this fails: the next look does that
-            }
-            if (grows) {
-                growth.begin();
+            try {
+                if (closes) {
+                    services.service.execute(closing::step); // if this fails: the next look does that
+                }
+            } finally {
+                if (grows) {
+                    growth.begin();
+                }
             }
         }
     }
