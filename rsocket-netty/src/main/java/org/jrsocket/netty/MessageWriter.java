@@ -48,6 +48,7 @@ final class MessageWriter {
     private FileReader file;
     private int[] starts = {}; // see writeOneByOne
     private final ByteBuffer[] onePiece = new ByteBuffer[1];
+    private final int mostLookedAt; // bytes of a message of many pieces
     private boolean corked;
     private int written; // bytes that the last writeLarge took
 
@@ -56,6 +57,7 @@ final class MessageWriter {
         this.lent = lent;
         this.config = config;
         this.metrics = metrics;
+        this.mostLookedAt = stream.config().sendBuffer();
     }
 
     /** Writes what is possible of the message at the front, and of small ones behind it. */
@@ -72,7 +74,7 @@ final class MessageWriter {
         if (buffer.readableBytes() < config.getLendSendsFrom()) {
             return writeSmall(out);
         }
-        if (out.size() > 1 || buffer.nioBufferCount() > 1) {
+        if (out.size() > 1 || !buffer.isContiguous()) {
             cork();
         }
         Taken taken = writeLarge(buffer);
@@ -205,24 +207,35 @@ final class MessageWriter {
         }
     }
 
-    /** Writes what is possible of a buffer: lends its large pieces, copies the others. Its reader index stays. */
+    /**
+     * Writes what is possible of a buffer: lends its large pieces, copies the others. Its reader index stays. It looks
+     * at no more pieces than may be taken: a message may have very many, and be continued very often.
+     */
     private Taken writeLarge(ByteBuf buffer) throws IOException {
-        int from = buffer.readerIndex();
-        int length = buffer.readableBytes();
         written = 0;
-        if (buffer.nioBufferCount() != 1) {
-            return writeLarge(buffer, buffer.nioBuffers(from, length));
+        if (buffer.isContiguous()) {
+            return writeContiguous(buffer);
         }
-        onePiece[0] = buffer.internalNioBuffer(from, length);
+        int length = buffer.readableBytes();
+        Taken taken = Taken.ALL;
+        while (taken == Taken.ALL && written < length) {
+            int from = buffer.readerIndex() + written;
+            int n = Math.min(length - written, mostLookedAt);
+            taken = writePieces(buffer, Retention.keepsMemory(buffer, from, n), buffer.nioBuffers(from, n));
+        }
+        return taken;
+    }
+
+    private Taken writeContiguous(ByteBuf buffer) throws IOException {
+        onePiece[0] = buffer.internalNioBuffer(buffer.readerIndex(), buffer.readableBytes());
         try {
-            return writeLarge(buffer, onePiece);
+            return writePieces(buffer, Retention.keepsMemory(buffer), onePiece);
         } finally {
             onePiece[0] = null;
         }
     }
 
-    private Taken writeLarge(ByteBuf buffer, ByteBuffer[] pieces) throws IOException {
-        boolean mayLend = Retention.keepsMemory(buffer);
+    private Taken writePieces(ByteBuf buffer, boolean mayLend, ByteBuffer[] pieces) throws IOException {
         int i = 0;
         while (i < pieces.length) {
             Registration registration = registration(pieces[i], mayLend);

@@ -61,9 +61,21 @@ final class Retention {
         return false;
     }
 
-    /** Returns the same for all parts of a composite. Memory of others does not matter, because it is not lent. */
+    /** Returns the same for the memory of so many bytes of a message, from an index on. There must be some. */
+    static boolean keepsMemory(ByteBuf message, int from, int bytes) {
+        return message instanceof CompositeByteBuf composite && PASSES_ON.get(message.getClass())
+                ? keepsMemoryOf(
+                        composite, composite.toComponentIndex(from), composite.toComponentIndex(from + bytes - 1))
+                : keepsMemory(message);
+    }
+
     private static boolean keepsMemoryOfAll(CompositeByteBuf composite) {
-        for (int i = composite.numComponents() - 1; i >= 0; i--) {
+        return keepsMemoryOf(composite, 0, composite.numComponents() - 1);
+    }
+
+    /** Returns the same for some parts of a composite. Memory of others does not matter, because it is not lent. */
+    private static boolean keepsMemoryOf(CompositeByteBuf composite, int first, int last) {
+        for (int i = first; i <= last; i++) {
             ByteBuf part = composite.internalComponent(i); // which the composite keeps
             if (!keepsMemory(part) && mayBeLent(part)) {
                 return false;

@@ -14,9 +14,12 @@ import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledDirectByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.EventLoop;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -31,6 +34,14 @@ class RetainedBuffersTest extends ChannelTests {
     private static final ByteBufAllocator OURS = RdmaByteBufAllocator.DEFAULT;
 
     private final RdmaMetrics metrics = Rdma.metrics();
+    private int sendBuffer; // 0 for the usual
+
+    @Override
+    void configure(RdmaSocketChannel channel) {
+        if (sendBuffer > 0) {
+            channel.config().setSendBufferSize(sendBuffer);
+        }
+    }
 
     /** A program uses its memory again when it has heard that all is written. */
     @Test
@@ -218,5 +229,85 @@ class RetainedBuffersTest extends ChannelTests {
         assertTrue(looks.get() < 20 * many, () -> "looked " + looks + " times at " + many);
         await(() -> one.refCnt() == 1, () -> one + " is retained");
         one.release();
+    }
+
+    /** Not all parts of a large message are looked at together. */
+    @Test
+    void shouldCopyALatePartThatTheMessageDoesNotKeep() throws Exception {
+        int before = 3 << 20; // more than is looked at
+        int size = 1 << 17;
+        Pattern.Checker checker = new Pattern.Checker(before + size);
+        Pair pair = pair(ignoring(), checker);
+        ByteBuf memory = Pattern.fill(OURS.directBuffer(size), before, size);
+        ByteBuf message = Unpooled.wrappedBuffer(
+                Pattern.fill(OURS.directBuffer(before), 0, before), Unpooled.unreleasableBuffer(memory));
+        long copied = metrics.sentCopiedBytes();
+        long lent = metrics.sentLentBytes();
+        pair.client().writeAndFlush(message).sync();
+        checker.await();
+        // with what is looked at together with it
+        assertTrue(metrics.sentCopiedBytes() - copied >= size, metrics::toString);
+        assertTrue(metrics.sentLentBytes() > lent, metrics::toString);
+        memory.release();
+        pair.client().close().sync();
+    }
+
+    /** Else each attempt to go on with a message would look at all of its rest. */
+    @Test
+    void shouldLookAtEachPartOfALargeMessageAFewTimesOnly() throws Exception {
+        sendBuffer = 1 << 16; // so that there are many attempts
+        int many = 1 << 17;
+        int size = 1024;
+        AtomicInteger looks = new AtomicInteger();
+        ByteBuf part = new UnpooledDirectByteBuf(OURS, size, size) {
+            @Override
+            public ByteBuffer nioBuffer(int index, int length) {
+                looks.incrementAndGet();
+                return super.nioBuffer(index, length);
+            }
+        };
+        part.writeZero(size);
+        CompositeByteBuf message = OURS.compositeDirectBuffer(many);
+        for (int i = 0; i < many; i++) {
+            message.addComponent(true, part.retain());
+        }
+        long bytes = (long) many * size;
+        StepReader got = new StepReader(bytes);
+        Pair pair = pair(ignoring(), got);
+        pair.server().config().setAutoRead(false);
+        got.writer = pair.client().eventLoop();
+        pair.client().writeAndFlush(message);
+        pair.server().read();
+        await(() -> got.count.get() == bytes, () -> got.count + " of " + bytes);
+        pair.client().close().sync();
+        pair.server().close().sync();
+        assertTrue(looks.get() < 30 * many, () -> "looked " + looks + " times at " + many);
+        await(() -> part.refCnt() == 1, () -> part + " is retained");
+        part.release();
+    }
+
+    /** Reads one buffer at a time, and lets the writer go on before the next. */
+    private static final class StepReader extends ChannelInboundHandlerAdapter {
+        final AtomicLong count = new AtomicLong();
+        private final long most;
+        volatile EventLoop writer;
+
+        StepReader(long most) {
+            this.most = most;
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            int n = ((ByteBuf) message).readableBytes();
+            ((ByteBuf) message).release();
+            count.addAndGet(n);
+        }
+
+        @Override
+        public void channelReadComplete(ChannelHandlerContext context) {
+            if (count.get() < most) {
+                writer.execute(context::read);
+            }
+        }
     }
 }
