@@ -4,6 +4,7 @@
  */
 package org.jrsocket.netty;
 
+import io.netty.buffer.AdaptiveByteBufAllocator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.CompositeByteBuf;
@@ -28,6 +29,8 @@ final class ProgramMessages {
 
     private static final int[] SIZES = {0, 1, 2, 10, 255, 256, 1000, 1023, 1024, 1500, 2048, 4095, 4096, 5000};
     private static final int FILE_SIZE = 3000;
+    /** Netty's default since 4.2. */
+    static final ByteBufAllocator ADAPTIVE = new AdaptiveByteBufAllocator();
 
     private final Path file;
 
@@ -52,10 +55,11 @@ final class ProgramMessages {
     // ---- buffers ----
 
     private static ByteBufAllocator allocator(ByteBufAllocator own, Random chance) {
-        return switch (chance.nextInt(4)) {
+        return switch (chance.nextInt(5)) {
             case 0 -> UnpooledByteBufAllocator.DEFAULT;
             case 1 -> PooledByteBufAllocator.DEFAULT;
             case 2 -> RdmaByteBufAllocator.DEFAULT;
+            case 3 -> ADAPTIVE;
             default -> own;
         };
     }

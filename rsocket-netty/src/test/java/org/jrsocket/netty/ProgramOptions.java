@@ -112,7 +112,7 @@ final class ProgramOptions {
             return new Integer[] {0, -1, 100_000, 1 << 20}[chance.nextInt(4)];
         }
         if (option == ChannelOption.ALLOCATOR) {
-            return UnpooledByteBufAllocator.DEFAULT;
+            return chance.nextBoolean() ? UnpooledByteBufAllocator.DEFAULT : ProgramMessages.ADAPTIVE;
         }
         if (option == ChannelOption.RECVBUF_ALLOCATOR) {
             return chance.nextBoolean()
