@@ -246,6 +246,56 @@ public class NativeFailureTest {
                 said);
     }
 
+    private static final String LATE_QUERY = """
+            #include <fcntl.h>
+            #include <rdma/rdma_cma.h>
+
+            struct rdma_event_channel *rdma_create_event_channel(void)
+            {
+                static struct rdma_event_channel channel;
+
+                channel.fd = open("/dev/zero", O_RDONLY);
+                return &channel;
+            }
+
+            int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context,
+                               enum rdma_port_space space)
+            {
+                static struct rdma_cm_id made;
+
+                made.channel = channel;
+                made.context = context;
+                made.ps = space;
+                *id = &made;
+                return 0;
+            }
+
+            /* As another thread that takes the id's event reads it, when the id's number is a new one's by now. */
+            int rdma_destroy_id(struct rdma_cm_id *id)
+            {
+                return id->verbs->device->transport_type == IBV_TRANSPORT_IB;
+            }
+            """;
+
+    /** Destroys an id whose address was not resolved, as far as it knows. */
+    static final class Destroyed {
+
+        public static void main(String[] args) throws Exception {
+            RdmaCoreLibrary.require();
+            RdmaCoreProvider provider = new RdmaCoreProvider(new RdmaCoreProbe());
+            provider.install();
+            Cm cm = provider.openCm();
+            System.out.print(cm.destroyCmId(cm.createId(cm.createEventChannel(), RdmaCm.RDMA_PS_TCP)));
+        }
+    }
+
+    /** librdmacm before v56 crashes otherwise. */
+    @Test
+    void shouldGiveAnIdThatIsDestroyedADeviceThatAnEventOfItMayRead() throws Exception {
+        String said = run(folder, LATE_QUERY, Destroyed.class);
+        assertTrue(said.endsWith("0"), said);
+    }
+
     /** Gives a device back. */
     static final class Detach {
 
