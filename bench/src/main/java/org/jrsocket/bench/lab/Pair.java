@@ -150,7 +150,15 @@ public final class Pair implements AutoCloseable {
             throw new IOException(e);
         }
         List<String> said = new ArrayList<>();
-        lines.drainTo(said, TELLING_LINES);
+        if (ended) { // its last lines may not have been read yet
+            String line = next(lines, 2);
+            while (!line.startsWith("failed: ") && said.size() < TELLING_LINES) {
+                said.add(line);
+                line = next(lines, 2);
+            }
+        } else {
+            lines.drainTo(said, TELLING_LINES);
+        }
         try (Stream<String> more = Files.lines(errors)) {
             more.limit(TELLING_LINES).forEach(said::add);
         }
