@@ -27,7 +27,8 @@
  * Services} with {@code Closings}, {@code Farewells}, {@code ListeningAddresses}). No class uses one above it. What a
  * lower class has to tell one above it, it tells an interface of its own, or a {@code Runnable} that it is given.
  *
- * <p>Locks, with those of {@code endpoint}. A thread that holds one may take those named after it, and those that these lead to, but no others:
+ * <p>Locks, with those of {@code endpoint}. A thread that holds one may take those named after it, and those that these
+ * lead to, but no others:
  *
  * <ul>
  *   <li>{@code CmListener}, which a {@code connect.DualListener} leads to: a stream's, {@code Endpoint},
